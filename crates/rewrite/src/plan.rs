@@ -22,8 +22,14 @@ pub(crate) enum Line {
         zero: Option<String>,
         index: usize,
     },
-    /// A way out that is no fault's: the condition, and what happens then.
-    Leave(String, Vec<String>),
+    /// A way out that is no fault's.
+    Leave {
+        condition: String,
+        /// Variables that are made zero on it.
+        zeroed: Vec<String>,
+        /// What happens behind that.
+        statements: Vec<String>,
+    },
     /// A loop around the access with that index.
     Loop {
         /// What stands before the access.

@@ -263,16 +263,20 @@ fn leave(
     exit: &Exit,
 ) -> Result<Line, Refusal> {
     subject.stays(condition)?;
-    let mut lines = subject.statements(exit.span);
+    let mut zeroed = Vec::new();
     for variable in carried::taken(run, step) {
         if subject.flow.names(condition, variable) {
             return Err(subject.refuse(condition, Reason::Statement));
         }
         if !subject.flow.is_dead_before(variable, exit.span.start) {
-            lines.insert(0, format!("{variable} = 0;"));
+            zeroed.insert(0, variable.to_owned());
         }
     }
-    Ok(Line::Leave(subject.at(condition), lines))
+    Ok(Line::Leave {
+        condition: subject.at(condition),
+        zeroed,
+        statements: subject.statements(exit.span),
+    })
 }
 
 /// Whether a comment stands in a way out that is kept as it is.

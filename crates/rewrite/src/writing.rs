@@ -345,7 +345,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn cleared(&self, plan: &Plan, indent: &str) -> String {
         let cleared = plan.cleared.iter();
         cleared
-            .map(|statement| format!("{indent}{statement}\n"))
+            .map(|variable| format!("{indent}{}\n", zero(variable)))
             .collect()
     }
 
@@ -379,29 +379,36 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn line(&self, plan: &Plan, line: &Line, label: &str, indent: &str) -> String {
         match line {
-            Line::Verbatim(text) | Line::Zero(text) => {
-                format!("{indent}{}", self.moved(plan, text, indent))
+            Line::Verbatim(text) => format!("{indent}{}", self.moved(plan, text, indent)),
+            Line::Zero(variable) => {
+                format!("{indent}{}", self.moved(plan, &zero(variable), indent))
             }
             Line::Access(index) => self.access(plan, *index, label, indent),
             Line::When {
                 condition,
-                zero,
+                zero: cleared,
                 index,
             } => {
                 let access = self.access(plan, *index, label, &format!("{indent}\t"));
                 let condition = self.moved(plan, condition, indent);
-                match zero {
+                match cleared {
                     None => format!("{indent}if ({condition})\n{access}"),
-                    Some(zero) => {
+                    Some(variable) => {
+                        let zero = zero(variable);
                         format!(
                             "{indent}if ({condition}) {{\n{indent}\t{zero}\n{access}\n{indent}}}"
                         )
                     }
                 }
             }
-            Line::Leave(condition, statements) => {
-                let end = plan.gate.end().into_iter();
-                let all: Vec<String> = end.chain(statements.iter().cloned()).collect();
+            Line::Leave {
+                condition,
+                zeroed,
+                statements,
+            } => {
+                let own = plan.gate.end().into_iter();
+                let own = own.chain(zeroed.iter().map(|variable| zero(variable)));
+                let all: Vec<String> = own.chain(statements.iter().cloned()).collect();
                 let condition = self.moved(plan, &untied(condition), indent);
                 format!("{indent}if ({condition}){}", arm(&all, indent))
             }
@@ -677,4 +684,9 @@ fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
         }
     })
     .collect()
+}
+
+/// The statement that makes a variable zero.
+fn zero(variable: &str) -> String {
+    format!("{variable} = 0;")
 }

@@ -136,10 +136,12 @@ pub(crate) struct Does {
     pub(crate) elements: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<Vec<usize>>,
+    pub(crate) compared: Option<usize>,
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
     pub(crate) fetches: Option<usize>,
+    pub(crate) parses: Option<Parses>,
     #[serde(default)]
     pub(crate) error_pointer: bool,
     #[serde(default)]
@@ -249,6 +251,19 @@ pub(crate) struct Clears {
     pub(crate) count: usize,
 }
 
+/// Which arguments of a call say what it reads numbers from, and where these go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Parses {
+    /// The string.
+    pub(crate) text: usize,
+    /// The address of the first number's place.
+    pub(crate) into: usize,
+    /// Whether the arguments behind that are such, too.
+    #[serde(default)]
+    pub(crate) all: bool,
+}
+
 /// Which arguments of a call say what a program is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -328,8 +343,49 @@ pub(crate) enum InWindow {
     Harmless,
     /// It opens or closes by itself.
     Hook,
-    /// It must not be there; what it does.
-    Forbidden(String),
+    /// It must not be there.
+    Forbidden(Deed),
+}
+
+/// What a call does that must not be in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Deed {
+    /// It opens the window itself and leaves it closed.
+    Accesses,
+    /// It takes a lock, or drops one.
+    Locks,
+    /// It allocates memory, or frees it.
+    Allocates,
+    /// It may schedule.
+    Schedules,
+    /// It may print.
+    Prints,
+    /// It is a function.
+    Called,
+    /// It is one where the compiler puts it out of line.
+    Outlined,
+}
+
+impl Deed {
+    /// As it stands behind the call's name.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Accesses => "opens and closes the window itself, and leaves it closed",
+            Self::Locks => "takes or drops a lock",
+            Self::Allocates => "allocates or frees memory",
+            Self::Schedules => "may schedule",
+            Self::Prints => "may print",
+            Self::Called => "is a real function",
+            Self::Outlined => "is a function wherever the compiler does not expand it",
+        }
+    }
+
+    /// Whether so much may happen meanwhile that what was known of an address is not known
+    /// any more.
+    pub(crate) fn takes_time(self) -> bool {
+        matches!(self, Self::Locks | Self::Allocates | Self::Schedules)
+    }
 }
 
 /// Names that begin alike.
@@ -379,6 +435,9 @@ pub(crate) struct Handler {
     /// Whether nobody has checked the address that it is given.
     #[serde(default)]
     pub(crate) unchecked: bool,
+    /// Whether it is a 32-bit program that calls.
+    #[serde(default)]
+    pub(crate) compat: bool,
     /// Which argument leads to where in the file the program is, from 0.
     pub(crate) position: Option<usize>,
     pub(crate) reason: String,

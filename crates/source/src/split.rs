@@ -28,6 +28,9 @@ pub struct Body {
 /// SYSCALL32_DEFINE0 (arch/powerpc, arch/x86).
 const SYSTEM_CALLS: [&str; 2] = ["SYSCALL_DEFINE", "SYSCALL32_DEFINE"];
 
+/// How those of them begin that are a 32-bit program's.
+const COMPAT: &str = "COMPAT_";
+
 impl Body {
     /// Whether it is a system call: nobody but a program gives it its arguments, which
     /// its header has as `type, name`.
@@ -39,6 +42,13 @@ impl Body {
     /// 32 bits of them, which lead to no memory of a 64-bit kernel.
     pub(crate) fn takes_any_address(&self) -> bool {
         self.family() == Some("SYSCALL_DEFINE")
+    }
+
+    /// Whether it is one of a compatible ABI, whose own types are as wide as those of a 32-bit
+    /// program.
+    pub(crate) fn is_compat_call(&self) -> bool {
+        self.family()
+            .is_some_and(|family| family.starts_with(COMPAT))
     }
 
     /// The macro that makes a system call of it, without the number of its arguments.

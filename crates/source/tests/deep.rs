@@ -5,9 +5,9 @@
 
 use std::thread;
 
-use tollgate_testing::deep::{SHAPES, Shape};
 use tollgate_source::check::{CheckWords, Checker};
 use tollgate_source::{Analyser, Headers, Reason, TreePath, Vocabulary};
+use tollgate_testing::deep::{SHAPES, Shape};
 
 /// Half of what the threads have that read a tree.
 const STACK: usize = 1024 * 1024;

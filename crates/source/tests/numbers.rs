@@ -94,6 +94,9 @@ fn a_string_that_fills_its_buffer_has_no_end() {
         "\tret = strncpy_from_user(type, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn 0;",
         "\tret = strncpy_from_user(name, from, sizeof(name));\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
         "\tif (strncpy_from_user(name, from, 32) < 0)\n\t\treturn -EFAULT;\n\treturn find(name);",
+        // The last byte is left for a 0, and nobody puts one there.
+        "\tret = strncpy_from_user(name, from, sizeof(name) - 1);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
+        "\tlen = min_t(unsigned int, len, sizeof(name) - 1);\n\tret = strncpy_from_user(name, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
         "\tp = kzalloc(len, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\tret = strncpy_from_user(p, from, len);\n\tif (ret >= 0)\n\t\tret = find(p);\n\tkfree(p);\n\treturn ret;",
     ] {
         assert_eq!(get(wrong), OPEN, "{wrong}");
@@ -101,9 +104,9 @@ fn a_string_that_fills_its_buffer_has_no_end() {
     for right in [
         "\tret = strncpy_from_user(type, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\tif (ret >= len)\n\t\treturn -EINVAL;\n\treturn 0;",
         "\tret = strncpy_from_user(type, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\ttype[len - 1] = 0;\n\treturn 0;",
-        "\tret = strncpy_from_user(name, from, sizeof(name) - 1);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
+        "\tmemset(name, 0, sizeof(name));\n\tret = strncpy_from_user(name, from, sizeof(name) - 1);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
         "\tret = strncpy_from_user(name, from, sizeof(name));\n\tif (ret < 0)\n\t\treturn ret;\n\tif (ret == sizeof(name))\n\t\treturn -ENAMETOOLONG;\n\treturn find(name);",
-        "\tlen = min_t(unsigned int, len, sizeof(name) - 1);\n\tret = strncpy_from_user(name, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
+        "\tmemset(name, 0, sizeof(name));\n\tlen = min_t(unsigned int, len, sizeof(name) - 1);\n\tret = strncpy_from_user(name, from, len);\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find(name);",
         "\tret = strncpy_from_user(name, from, sizeof(name));\n\tif (ret < 0)\n\t\treturn ret;\n\treturn find_n(name, ret);",
     ] {
         assert_eq!(get(right), NONE, "{right}");

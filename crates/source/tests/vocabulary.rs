@@ -16,7 +16,7 @@ name = "peek_task"
 arguments = 2
 range_check = true
 access = { direction = "read", value = 1, user = 0, result = "fault" }
-in_window = { forbidden = "opens and closes the window itself" }
+in_window = { forbidden = "accesses" }
 reason = "made up: peek_task(from, into)"
 
 [[call]]
@@ -61,7 +61,7 @@ reason = "made up: peek_now(from, into, label)"
 
 [[call]]
 name = "ponder"
-in_window = { forbidden = "thinks about it" }
+in_window = { forbidden = "schedules" }
 reason = "made up"
 "#;
 

@@ -2,7 +2,7 @@
 //! counted on.
 
 use tollgate_measure::{
-    Comparison, Context, ImageName, Measured, Note, Per, Repetitions, WorkloadComparison,
+    Comparison, Context, ImageName, Measured, Note, Per, Repetitions, Workload, WorkloadComparison,
 };
 
 use crate::document::{Fact, Tone};
@@ -100,31 +100,46 @@ fn sweeps(comparison: &Comparison) -> Option<Fact> {
     (!names.is_empty()).then(|| Fact::plain("Sweeps", names.join(", ")))
 }
 
-/// How far the repetitions agree, the odd ones by name.
+/// How far the repetitions agree. A count that is none has its own line; those that agree
+/// but for some share the line of their image, for many variants have many of them.
 fn repetitions(comparison: &Comparison) -> Vec<Fact> {
-    let sides = |row: &WorkloadComparison| {
-        let (a, b) = (comparison.before.letter, comparison.after.letter);
-        [(a, &row.before), (b, &row.after)].map(|(side, measured)| {
-            let all = measured.repetitions.identical == measured.repetitions.total;
-            let text = format!("{} in {side}: {}", row.workload, agreement(measured));
-            (
-                all,
-                Fact::check("Repetitions", measured.repetitions.exact(), text),
-            )
-        })
+    let counts = comparison.workloads.len() * 2;
+    let of = |side: fn(&WorkloadComparison) -> &Measured| {
+        let rows = comparison.workloads.iter();
+        rows.map(move |row| (&row.workload, side(row)))
     };
-    let all: Vec<_> = comparison.workloads.iter().flat_map(sides).collect();
-    let alike = all.iter().filter(|(alike, _)| *alike).count();
+    let alike = |(_, measured): &(_, &Measured)| {
+        measured.repetitions.identical == measured.repetitions.total
+    };
+    let (before, after) = (of(|row| &row.before), of(|row| &row.after));
+    let same = before.clone().chain(after.clone()).filter(alike).count();
     let summary = format!(
-        "all identical to the instruction in {alike} of {}",
-        plural(all.len(), "count")
+        "all identical to the instruction in {same} of {}",
+        plural(counts, "count")
     );
-    let summary = (!all.is_empty()).then(|| Fact::plain("Repetitions", summary));
-    let odd = all
-        .into_iter()
-        .filter(|(alike, _)| !alike)
-        .map(|(_, fact)| fact);
-    summary.into_iter().chain(odd).collect()
+    let mut facts = Vec::new();
+    facts.extend((counts > 0).then(|| Fact::plain("Repetitions", summary)));
+    for (letter, rows) in [
+        (comparison.before.letter, before.collect::<Vec<_>>()),
+        (comparison.after.letter, after.collect()),
+    ] {
+        let (exact, none): (Vec<_>, Vec<_>) = rows
+            .into_iter()
+            .filter(|row| !alike(row))
+            .partition(|(_, measured)| measured.repetitions.exact());
+        let words = |(workload, measured): &(&Workload, &Measured)| {
+            format!("{workload} in {letter}: {}", agreement(measured))
+        };
+        facts.extend(
+            none.iter()
+                .map(|row| Fact::check("Repetitions", false, words(row))),
+        );
+        let exact: Vec<String> = exact.iter().map(words).collect();
+        if !exact.is_empty() {
+            facts.push(Fact::check("Repetitions", true, exact.join("; ")));
+        }
+    }
+    facts
 }
 
 /// `8 of 9 identical, 1 took an interrupt`.

@@ -7,6 +7,9 @@ use tollgate_source::plain;
 use crate::document::{Remark, Snippet, Source, Tone};
 use crate::text::wrap_paths;
 
+/// How many characters a line of a page has at the most.
+const PAGE: usize = 110;
+
 impl Snippet {
     /// As text, coloured where `color` says so; it ends with a newline. Control
     /// characters of the source are shown by their pictures or as their codes. Notes
@@ -94,6 +97,6 @@ fn lines(source: &Source) -> Lines<'_, Annotation<'_>> {
 
 impl Serialize for Snippet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text(false, None).serialize(serializer)
+        self.text(false, Some(PAGE)).serialize(serializer)
     }
 }

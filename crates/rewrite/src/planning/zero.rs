@@ -19,8 +19,7 @@ pub(crate) fn add(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Refusal>
             && let Some(variable) = cleared(subject, plan, index)?
         {
             plan.zeroes = true;
-            let statement = format!("{variable} = 0;");
-            lines.extend(place(plan, &mut line, statement));
+            lines.extend(place(plan, &mut line, variable));
         }
         lines.push(line);
     }
@@ -28,16 +27,16 @@ pub(crate) fn add(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Puts the statement where it is executed if the access is: in the line of an
-/// access under a condition, or as a line of its own, which is given back.
-fn place(plan: &mut Plan, line: &mut Line, statement: String) -> Option<Line> {
+/// Makes the variable zero where that is executed if the access is: in the line of an
+/// access under a condition, or in a line of its own, which is given back.
+fn place(plan: &mut Plan, line: &mut Line, variable: String) -> Option<Line> {
     let first = plan.run.sites.first();
     match line {
-        Line::When { zero, .. } => *zero = Some(statement),
+        Line::When { zero, .. } => *zero = Some(variable),
         Line::Access(0) if !plan.absorbs && first.is_some_and(|site| site.range_check) => {
-            plan.cleared = Some(statement);
+            plan.cleared = Some(variable);
         }
-        _ => return Some(Line::Zero(statement)),
+        _ => return Some(Line::Zero(variable)),
     }
     None
 }
@@ -45,11 +44,11 @@ fn place(plan: &mut Plan, line: &mut Line, statement: String) -> Option<Line> {
 /// A variable that is made zero behind what opens the window.
 pub(crate) fn inside(plan: &Plan) -> Option<&str> {
     plan.lines.iter().find_map(|line| match line {
-        Line::Zero(statement)
+        Line::Zero(variable)
         | Line::When {
-            zero: Some(statement),
+            zero: Some(variable),
             ..
-        } => statement.strip_suffix(" = 0;"),
+        } => Some(variable.as_str()),
         _ => None,
     })
 }

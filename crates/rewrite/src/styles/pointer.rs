@@ -33,12 +33,12 @@ pub(crate) fn is_woven(subject: &Subject<'_>, plan: &Plan) -> bool {
     // A copy takes in what hangs on no condition.
     let windows = matches!(subject.styled.style, Style::Masked | Style::Scoped);
     let woven = |line: &Line| match line {
-        Line::When { .. } | Line::Leave(..) if !windows => true,
+        Line::When { .. } | Line::Leave { .. } if !windows => true,
         Line::When { index, .. } => {
             let asked = maybe::condition(subject, &plan.run, *index);
             asked.is_none_or(|asked| flow.names(asked, object))
         }
-        Line::Leave(..) => !leaves_plainly(subject, plan, object),
+        Line::Leave { .. } => !leaves_plainly(subject, plan, object),
         _ => false,
     };
     let walks = plan.rounds.as_ref().is_some_and(|rounds| rounds.moves);
@@ -58,7 +58,12 @@ fn leaves_plainly(subject: &Subject<'_>, plan: &Plan, object: &str) -> bool {
         }
         _ => None,
     });
-    let one = |line: &Line| !matches!(line, Line::Leave(_, lines) if lines.len() != 1);
+    let one = |line: &Line| match line {
+        Line::Leave {
+            zeroed, statements, ..
+        } => zeroed.len() + statements.len() == 1,
+        _ => true,
+    };
     let plain = |(condition, exit): (&Span, &Exit)| {
         let jumps = matches!(exit.jump, Jump::Return(_) | Jump::Goto(_));
         let named = flow.names(*condition, object) || flow.names(exit.span, object);

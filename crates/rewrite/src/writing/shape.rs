@@ -228,7 +228,7 @@ fn leaves_with(subject: &Subject<'_>, plan: &Plan, variable: &str) -> bool {
         let asked = maybe::condition(subject, &plan.run, index);
         asked.is_some_and(|asked| subject.flow.names(asked, variable))
     });
-    let zero = format!("{variable} = 0;");
-    let zeroed = |line: &Line| matches!(line, Line::Leave(_, lines) if lines.contains(&zero));
+    let is = |own: &String| own == variable;
+    let zeroed = |line: &Line| matches!(line, Line::Leave { zeroed, .. } if zeroed.iter().any(is));
     leaves || asked || plan.lines.iter().any(zeroed)
 }

@@ -1,11 +1,14 @@
 //! What lies otherwise for a 32-bit program, copied as the kernel has it to or from an address
 //! that only such a program gives.
 
+use tollgate_defect::answer;
+
 use crate::expression::Expression;
+use crate::split::Body;
 use crate::types::{Shape, Type};
 
 use super::accesses::Access;
-use super::context::FunctionContext;
+use super::context::{FileContext, FunctionContext};
 use super::space;
 
 /// A type that a 32-bit program has otherwise.
@@ -38,15 +41,21 @@ pub(crate) fn otherwise(function: &FunctionContext<'_>, access: &Access<'_>) -> 
     let Ok(other) = types.layout_on(&name, machine) else {
         return None;
     };
-    let knows = function.calls.iter().any(|call| {
-        let name = function.callee(*call);
-        name.is_some_and(|name| function.file.words.results().asks_compat(name))
-    });
-    (!knows && !lies_alike(&own, &other)).then_some(Otherwise {
+    (!knows(function) && !lies_alike(&own, &other)).then_some(Otherwise {
         name,
         own: own.size,
         other: other.size,
     })
+}
+
+/// Whether the function asks which kind of program calls it.
+fn knows(function: &FunctionContext<'_>) -> bool {
+    let mut asks = false;
+    function.each_of(&["identifier"], |node| {
+        let name = answer::text(function.context.seen(node));
+        asks |= name.is_some_and(|name| function.file.words.results().asks_compat(name));
+    });
+    asks
 }
 
 /// Whether an address is what a 32-bit program gave, at once or by a variable that takes nothing
@@ -59,6 +68,10 @@ fn is_compat(function: &FunctionContext<'_>, address: &Expression) -> bool {
     };
     let own = address.uncast().1;
     match own.name() {
+        // Who answers a 32-bit program alone has its addresses from it.
+        Some(name) if function.is_parameter(name) => {
+            !function.graph.takes_a_value(name) && answers(function.file, function.body, DEPTH)
+        }
         Some(name) => {
             let local = function.graph.local(name).is_some();
             let value = function.graph.only_value(name).filter(|_| local);
@@ -67,6 +80,35 @@ fn is_compat(function: &FunctionContext<'_>, address: &Expression) -> bool {
         }
         None => given(own),
     }
+}
+
+/// So many callers are asked, one of the other.
+const DEPTH: usize = 3;
+
+/// What stands in the name of who answers 32-bit programs alone (kernel/compat.c,
+/// net/compat.c, drivers' own).
+const WORD: &str = "compat";
+
+/// Whether a function is called for 32-bit programs alone: it is one of their system calls, tables
+/// have it for their calls and for no others, its name says so, or all who call it are such.
+fn answers(file: &FileContext<'_>, body: &Body, depth: usize) -> bool {
+    let mut handlers = file.handlers(body).peekable();
+    if handlers.peek().is_some() {
+        return handlers.all(|own| own.compat);
+    }
+    if body.is_system_call() {
+        return body.is_compat_call();
+    }
+    let is_static = file.is_declared(body, b"static");
+    let by_callers = || {
+        let callers: Vec<&Body> = file.callers(body).collect();
+        let called = is_static && !callers.is_empty() && depth > 0;
+        called
+            && callers
+                .iter()
+                .all(|caller| answers(file, caller, depth - 1))
+    };
+    body.name.split('_').any(|word| word == WORD) || by_callers()
 }
 
 /// Whether two layouts of a type have the same bytes in the same places.
@@ -81,8 +123,11 @@ fn lies_alike(one: &Type, other: &Type) -> bool {
                         && lies_alike(&own.of, &other.of)
                 })
         }
+        // Words of which there are twice as many, half as wide: the same where the first byte is
+        // the least, and elsewhere they are copied one by one (kernel/compat.c).
         (Shape::Array(own, count), Shape::Array(other, others)) => {
-            count == others && lies_alike(own, other)
+            let words = |of: &Type| matches!(of.shape, Shape::Scalar { .. });
+            count == others && lies_alike(own, other) || words(own) && words(other)
         }
         _ => true,
     };

@@ -13,6 +13,7 @@ use super::context::FunctionContext;
 use super::fate::taken;
 use super::limit::limit;
 use super::space;
+use super::unbounded::is_put_over;
 
 /// A string that was copied by a call which leaves the 0 out where there is no room for it.
 pub(crate) struct CutString {
@@ -43,7 +44,7 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
 }
 
 /// Whether so many bytes are all that the object has: of a variable its size, of memory what
-/// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room.
+/// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room, which holds a 0 if anything put one there.
 fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression) -> bool {
     let Some(name) = object.name() else {
         return is_member_of(function, object, count);
@@ -53,13 +54,20 @@ fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression
         own.is_some_and(|own| function.is_parameter(own) && !function.graph.takes_a_value(own))
     };
     let size = || space::array(function, function.local_at(name, object.span)?);
+    // Where nothing lay before, room that is left for a 0 does not hold one.
+    let local = function.local_at(name, object.span);
+    let bare = local.is_some_and(|own| own.array && !own.initialised && !own.lasting)
+        && !is_put_over(function, name, count.span);
     match space::bytes(function, count) {
+        Some(bytes) if bare => size().is_some_and(|size| bytes <= size),
         Some(bytes) => size() == Some(bytes),
         None => {
             let memory = Allocation::of(function, name, count.span);
             let allocated = memory.is_some_and(|own| own.is_of(count));
             let most = || limit(function, count.uncast().1, count.span)?.value;
-            let bounded = || size().is_some_and(|size| most() == Some(size));
+            let as_large =
+                |most: u64| size().is_some_and(|size| most == size || bare && most < size);
+            let bounded = || most().is_some_and(as_large);
             allocated || kept(object) && kept(count) || bounded()
         }
     }

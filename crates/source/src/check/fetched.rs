@@ -104,6 +104,18 @@ fn asked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Asked> {
     }
 }
 
+/// Whether a call is given words to print, and nothing asks what it gives: whatever else it is
+/// given, it judges nothing.
+pub(crate) fn is_line_of_log(call: Node<'_>) -> bool {
+    let alone = call.parent().map(|own| own.known_kind()) == Some("expression_statement");
+    let Some(list) = call.part("arguments").filter(|_| alone) else {
+        return false;
+    };
+    let mut cursor = list.walk();
+    let mut given = list.named_children(&mut cursor);
+    given.any(|own| matches!(own.kind(), "string_literal" | "concatenated_string"))
+}
+
 /// Whether a node stands in a condition, or in what is returned.
 fn is_asked(node: Node<'_>) -> bool {
     let mut inner = node;

@@ -4,6 +4,7 @@ use tollgate_defect::answer;
 
 use crate::Direction;
 use crate::expression::{Expression, Term};
+use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
@@ -44,14 +45,38 @@ fn is_fetched_elsewise(function: &FunctionContext<'_>, name: &str, at: Span) -> 
         .calls
         .iter()
         .filter(|own| own.end_byte() <= at.start);
+    let words = function.file.words;
+    let is_own = |given: &Expression| match &given.uncast().1.term {
+        Term::Address(place) => place.name() == Some(name),
+        _ => false,
+    };
     let mut fills = calls.filter_map(|call| {
         let callee = answer::text(function.context.callee(*call))?;
-        let object = function.file.words.fetches(callee)?;
+        let (object, parses) = (words.fetches(callee), words.parses(callee));
+        object.or(parses.map(|own| own.into))?;
         let whole = function.expression_of(*call);
-        let given = whole.call()?.1.get(object)?.uncast().1;
-        Some(matches!(&given.term, Term::Address(place) if place.name() == Some(name)))
+        let (_, given) = whole.call()?;
+        let Some(parses) = parses else {
+            return given.get(object?).map(is_own);
+        };
+        let count = if parses.all { given.len() } else { 1 };
+        let mut into = given.iter().skip(parses.into).take(count);
+        let text = given.get(parses.text)?.root();
+        let users = into.any(is_own).then(|| text.name())??;
+        Some(is_users_text(function, users, span(*call)))
     });
     fills.any(|own| own)
+}
+
+/// Whether what a variable leads to before a place is a copy of what the user has.
+fn is_users_text(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let mut reads = function.accesses.iter();
+    let fetched = reads.any(|read| {
+        read.word.direction == Direction::Read
+            && read.value_root == name
+            && read.span.end <= at.start
+    });
+    fetched || is_copied(function, name, at)
 }
 
 /// Whether a read from the user fills what a variable leads to, and no member of it alone.

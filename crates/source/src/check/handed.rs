@@ -70,10 +70,12 @@ pub(super) fn picks_by(
     let tokens = file.tokens_of(body);
     let named =
         |own: &Token| own.kind == TokenKind::Word && own.span.of(file.text) == name.as_bytes();
+    let made = made_of(file, tokens, named);
+    let is_made = |own: &Token| made.contains(own.span.of(file.text));
     let inside = |at: usize| {
         let close = closing(tokens, at).unwrap_or(at);
         let within = tokens.get(at..close).unwrap_or_default();
-        within.iter().any(named)
+        within.iter().any(|own| named(own) || is_made(own))
     };
     // `p->offset + p->length > size`
     let compares = tokens.iter().any(|own| own.is(b'<') || own.is(b'>'));
@@ -103,4 +105,22 @@ pub(super) fn picks_by(
             _ => token.is(b'[') && inside(at) || shifts(),
         }
     })
+}
+
+/// The variables that take something of what is named: `i` of `i = p->index - 1`.
+fn made_of<'t>(
+    file: &FileContext<'t>,
+    tokens: &[Token],
+    named: impl Fn(&Token) -> bool,
+) -> HashSet<&'t [u8]> {
+    let takes = (1..tokens.len()).filter(|at| tokens.get(*at).is_some_and(|own| own.is(b'=')));
+    let made = takes.filter_map(|at| {
+        let taker = tokens
+            .get(at - 1)
+            .filter(|own| own.kind == TokenKind::Word)?;
+        let value = tokens.iter().skip(at + 1).take_while(|own| !own.is(b';'));
+        let mut value = value.filter(|own| named(own));
+        value.next().map(|_| taker.span.of(file.text))
+    });
+    made.collect()
 }

@@ -138,11 +138,19 @@ pub(super) fn header(all: &[Token], start: usize, end: usize) -> &[Token] {
     all.get(from - own.count()..end).unwrap_or_default()
 }
 
-/// Whether a word of a header says that the function is inline.
+/// Whether a word of a header says that the function is inline (include/linux/compiler_types.h,
+/// include/linux/compiler-gcc.h, include/linux/kprobes.h).
 pub(super) fn says_inline(text: &[u8], token: &Token) -> bool {
     matches!(
         token.span.of(text),
-        b"inline" | b"__inline" | b"__inline__" | b"__always_inline"
+        b"inline"
+            | b"__inline"
+            | b"__inline__"
+            | b"__always_inline"
+            | b"nokprobe_inline"
+            | b"__no_kasan_or_inline"
+            | b"__no_sanitize_or_inline"
+            | b"__no_kcsan_or_inline"
     )
 }
 

@@ -323,6 +323,7 @@ impl Meaning {
                 || words.must_use(name.as_bytes())
                 || words.at_most(name).is_some()
                 || words.results().gives_zero_for_a_fault(name)
+                || words.gives_length(name)
                 || words.results().copied(name).is_some()
                 || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),

@@ -150,7 +150,7 @@ fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Op
         if unasked || !comes_before(function, own, behind) {
             return;
         }
-        match asked(function, number, root, node) {
+        match asked(function, number, (root, at), node) {
             Asked::Nothing => {}
             Asked::Limit(own) => all.iter_mut().for_each(|all| all.push(own.clone())),
             Asked::Unknown => all = None,
@@ -170,7 +170,12 @@ enum Asked {
     Unknown,
 }
 
-fn asked(function: &FunctionContext<'_>, number: &Expression, root: &str, node: Node<'_>) -> Asked {
+fn asked(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    (root, at): (&str, Span),
+    node: Node<'_>,
+) -> Asked {
     let place = span(node);
     if node.known_kind() == "switch_statement" {
         let of = node.part("condition").map(span);
@@ -189,17 +194,19 @@ fn asked(function: &FunctionContext<'_>, number: &Expression, root: &str, node: 
     if !about || refuses_less(function, node, |own| own == number) {
         return Asked::Nothing;
     }
-    match refuses_more(function, node, number) {
+    match refuses_more(function, node, number, at) {
         Some(limit) => Asked::Limit(limit),
         None => Asked::Unknown,
     }
 }
 
-/// `if (n > N) return -EINVAL;`: what it may be behind that.
+/// `if (n > N) return -EINVAL;`: what it may be behind that, at a place to which nothing leads
+/// from there.
 fn refuses_more(
     function: &FunctionContext<'_>,
     node: Node<'_>,
     number: &Expression,
+    at: Span,
 ) -> Option<Limit> {
     let own = Expression::of(function.context, node);
     let Term::Binary(left, operator, right) = own.term else {
@@ -215,7 +222,8 @@ fn refuses_more(
     };
     let then = refused(node)?;
     let leaves = function.graph.statement(span(then));
-    leaves.filter(|then| function.graph.leaves(then))?;
+    let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
+    (leaves || !function.leads(span(then), at)).then_some(())?;
     let value = bytes(function, other.uncast().1);
     let value = match included {
         true => value,

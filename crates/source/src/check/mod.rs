@@ -50,6 +50,7 @@ mod made;
 mod measured;
 mod model;
 mod moved;
+mod never_negative;
 mod new_calls;
 mod order;
 mod overlong;

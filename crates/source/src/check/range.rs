@@ -5,7 +5,6 @@ use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
-use crate::span::Span;
 
 use super::accesses::root_of;
 use super::context::FunctionContext;
@@ -285,17 +284,6 @@ fn bytes(function: &FunctionContext<'_>, size: &Expression) -> Option<u64> {
         Term::SizeOfType(of) if of.pointers > 0 && of.dimensions.is_empty() => Some(8),
         _ => function.file.types.scalar(size.sized()?),
     }
-}
-
-/// The type that `sizeof(struct x)` or `sizeof(*p)` names.
-pub(crate) fn sizeof_operand(text: &[u8], place: Span) -> Option<String> {
-    let text = place.text(text);
-    let inner = text.trim().strip_prefix("sizeof")?.trim();
-    let inner = inner
-        .strip_prefix('(')
-        .and_then(|rest| rest.strip_suffix(')'))
-        .unwrap_or(inner);
-    Some(inner.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The type of an array of the function, `char [16]`.

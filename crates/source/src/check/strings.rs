@@ -21,6 +21,8 @@ pub(crate) struct Reading {
     pub(crate) string: Expression,
     /// What reads it, in words.
     pub(crate) by: String,
+    /// Whether it is read no further than another string goes.
+    pub(crate) compared: bool,
 }
 
 /// What a call reads so.
@@ -47,10 +49,18 @@ fn read_by(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
     let reading = |own: &Expression| Reading {
         string: own.uncast().1.clone(),
         by: format!("{name}()"),
+        compared: false,
     };
-    let direct = function.file.words.reads_strings(name).iter();
+    let words = function.file.words;
+    let compared = words.compared(name).and_then(|at| given.get(at));
+    let compared = compared.map(|own| Reading {
+        compared: true,
+        ..reading(own)
+    });
+    let direct = words.reads_strings(name).iter();
     let direct = direct.filter_map(|at| given.get(*at)).map(reading);
     direct
+        .chain(compared)
         .chain(printed(given).into_iter().map(reading))
         .collect()
 }
@@ -106,20 +116,24 @@ fn in_helper(function: &FunctionContext<'_>, name: &str, call: Node<'_>) -> Vec<
         let strings = strings.flat_map(|(own, call)| {
             let all = values(callee, &own.string).into_iter();
             let open = all.filter(move |string| !may_end(callee, string, call));
-            open.map(move |string| (string, own.by.clone()))
+            open.map(move |string| (string, own.by.clone(), own.compared))
         });
-        let placed = strings.filter_map(|(string, by)| {
+        let placed = strings.filter_map(|(string, by, compared)| {
             let root = string.root().name()?;
             let at = named.iter().position(|own| own.as_deref() == Some(root))?;
-            Some((at, string, by))
+            Some((at, string, (by, compared)))
         });
         Some(placed.collect::<Vec<_>>())
     });
     let read = read.into_iter().flatten();
-    let own = read.filter_map(|(at, string, by)| {
+    let own = read.filter_map(|(at, string, (by, compared))| {
         let string = as_given(&string, given.get(at)?.uncast().1)?;
         let by = format!("{by} in {name}()");
-        Some(Reading { string, by })
+        Some(Reading {
+            string,
+            by,
+            compared,
+        })
     });
     own.collect()
 }

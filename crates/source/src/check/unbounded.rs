@@ -200,6 +200,12 @@ fn made(
         Term::Name(name) => by_name(function, name, at, search),
         Term::Call(..) => {
             let (name, given) = number.call()?;
+            // No more than another one, which is its bound where that counts.
+            if function.file.words.gives_least(name) {
+                let bounded = search.counts(function);
+                let mut given = given.iter().filter(|_| !bounded);
+                return given.find_map(|own| made(function, own.uncast().1, at, search));
+            }
             let of = given.first()?;
             let given = function.file.words.gives_users(name);
             // `switch (cmd)` says which, and with it how much.
@@ -356,10 +362,20 @@ fn by_name(
             .iter()
             .any(|access| access.span.contains(own.span))
     };
-    let clamped = own.iter().any(|own| clamps(own)) || function.body.is_system_call();
+    // `n = min(n, 8)` on some ways leaves it what it was on the others.
+    let narrowing = narrowing(function, name, &own);
+    let narrows = |own: &Effect| narrowing.contains(&own.span);
+    let narrowed = !narrowing.is_empty()
+        && (function.graph.passes(&narrowing, at)
+            || narrowing.iter().any(|own| is_awaited(function, *own)));
+    let clamped =
+        own.iter().any(|own| clamps(own) || narrows(own)) || function.body.is_system_call();
     let kept = is_parameter
         && clamped
-        && own.iter().all(|own| clamps(own) || given(own))
+        && !narrowed
+        && own
+            .iter()
+            .all(|own| clamps(own) || narrows(own) || given(own))
         && !is_replaced(function, name, at);
     let own = if kept { Vec::new() } else { own };
     let source = match own.as_slice() {
@@ -397,8 +413,52 @@ fn by_name(
     source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
 }
 
+/// Where a variable takes the lesser of what it is and something else.
+fn narrowing(function: &FunctionContext<'_>, name: &str, effects: &[&Effect]) -> Vec<Span> {
+    let narrows = |value: Span| {
+        let value = function.expression(value);
+        value.is_some_and(|value| {
+            let call = value.uncast().1.call();
+            call.is_some_and(|(callee, given)| {
+                let mut given = given.iter().map(|own| own.uncast().1.name());
+                function.file.words.gives_least(callee) && given.any(|own| own == Some(name))
+            })
+        })
+    };
+    let own = effects.iter().filter(|own| match &own.kind {
+        EffectKind::Write(write) => write.value.is_some_and(narrows),
+        _ => false,
+    });
+    own.map(|own| own.span).collect()
+}
+
+/// Whether a place is done only where something holds for which a loop of the function waits:
+/// `while (!c) schedule();` and `if (c)`.
+fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
+    let node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let around = std::iter::successors(node, |own| own.parent());
+    let asked: Vec<_> = around
+        .filter(|own| own.known_kind() == "if_statement")
+        .filter_map(|own| own.part("condition"))
+        .map(|own| function.expression_of(own))
+        .collect();
+    let mut awaited = false;
+    function.each_of(&["while_statement"], |node| {
+        let waits = node
+            .part("condition")
+            .map(|own| function.expression_of(own));
+        awaited |= waits.is_some_and(|own| match &own.term {
+            Term::Unary(not, inner) if not == "!" => asked.iter().any(|one| **one == **inner),
+            _ => false,
+        });
+    });
+    awaited
+}
+
 /// Whether a call before a place puts something else over what a pointer leads to: `memset()`.
-fn is_put_over(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+pub(crate) fn is_put_over(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let words = function.file.words;
     let mut calls = function
         .calls
@@ -475,6 +535,18 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
         .descendant_for_byte_range(other.start, other.end);
     let mut around = std::iter::successors(node, |own: &Node<'_>| own.parent());
     around.any(|own| is_loop(own) && span(own).contains(one))
+}
+
+/// Whether a place is done where no case of a switch holds: any other number comes there.
+fn is_of_default(switch: Node<'_>, at: Span) -> bool {
+    let Some(body) = switch.part("body") else {
+        return false;
+    };
+    let mut cursor = body.walk();
+    let mut cases = body.named_children(&mut cursor);
+    let default =
+        |own: &Node<'_>| own.known_kind() == "case_statement" && own.part("value").is_none();
+    cases.any(|own| default(&own) && span(own).contains(at))
 }
 
 /// Whether a statement goes round.
@@ -575,6 +647,7 @@ fn is_limited_where(
         limited |= match node.known_kind() {
             "switch_statement" => node
                 .part("condition")
+                .filter(|_| !is_of_default(node, at))
                 .is_some_and(|asked| graph.names(span(asked), name) && of(asked)),
             "binary_expression" => {
                 let compares = matches!(

@@ -16,8 +16,8 @@ use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{
-    Addresses, Allocates, Atomic, Call, Calls, Clears, Does, Duplicates, Family, Fence, Fills,
-    Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Sizes,
+    Addresses, Allocates, Atomic, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence,
+    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes,
 };
 use crate::search::{Hashed, Likely, Parts};
 
@@ -41,11 +41,11 @@ type HashSet<K> = std::collections::HashSet<K, RandomState>;
 
 /// What a call in a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Permission<'a> {
+pub(crate) enum Permission {
     /// It may be there.
     Allowed,
     /// It must not; what it does.
-    Forbidden(&'a str),
+    Forbidden(Deed),
     /// Not in the lists.
     Unknown,
 }
@@ -62,7 +62,7 @@ pub struct CheckWords {
     accesses: HashMap<String, AccessWord>,
     arities: HashMap<String, BTreeSet<usize>>,
     learned_arities: HashMap<String, BTreeSet<usize>>,
-    allowed: HashMap<String, Option<String>>,
+    allowed: HashMap<String, Option<Deed>>,
     undefined: BTreeMap<String, Undefined>,
     range_checks: HashSet<String>,
     parts: HashSet<String>,
@@ -475,6 +475,16 @@ impl CheckWords {
         self.cuts.get(name).copied()
     }
 
+    /// What a call of that name reads from a string, and where that goes.
+    pub(crate) fn parses(&self, name: &str) -> Option<Parses> {
+        self.numbers.parses.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is read as a string no further than another goes.
+    pub(crate) fn compared(&self, name: &str) -> Option<usize> {
+        self.numbers.compared.get(name).copied()
+    }
+
     /// Which argument of a call of that name is read for a copy in memory of its own.
     pub(crate) fn duplicated(&self, name: &str) -> Option<usize> {
         self.duplicated.get(name).copied()
@@ -636,20 +646,20 @@ impl CheckWords {
     }
 
     /// What a call of that name is in a window.
-    pub(crate) fn permission(&self, name: &str) -> Permission<'_> {
+    pub(crate) fn permission(&self, name: &str) -> Permission {
         match self.allowed.get(name) {
             Some(None) => Permission::Allowed,
-            Some(Some(what)) => Permission::Forbidden(what),
+            Some(Some(deed)) => Permission::Forbidden(*deed),
             None => self.permission_of_family(name),
         }
     }
 
-    fn permission_of_family(&self, name: &str) -> Permission<'_> {
+    fn permission_of_family(&self, name: &str) -> Permission {
         let mut families = self.families.iter();
         let own =
             families.find(|family| family.in_window.is_some() && name.starts_with(&family.prefix));
         match own.and_then(|family| family.in_window.as_ref()) {
-            Some(InWindow::Forbidden(what)) => Permission::Forbidden(what),
+            Some(InWindow::Forbidden(deed)) => Permission::Forbidden(*deed),
             Some(_) => Permission::Allowed,
             None => Permission::Unknown,
         }
@@ -719,7 +729,7 @@ pub(super) fn named(name: &str) -> Option<(Kind, bool)> {
 }
 
 /// What each call does that must not be in a window, of those of which that is known.
-fn manners(calls: &Calls) -> HashMap<String, Option<String>> {
+fn manners(calls: &Calls) -> HashMap<String, Option<Deed>> {
     let own = |call: &Call| {
         let in_window = call.does.in_window.as_ref()?;
         Some((call.name.clone(), forbidden(in_window)))
@@ -728,9 +738,9 @@ fn manners(calls: &Calls) -> HashMap<String, Option<String>> {
 }
 
 /// What a call does that must not be in a window; nothing of one that may.
-fn forbidden(in_window: &InWindow) -> Option<String> {
+fn forbidden(in_window: &InWindow) -> Option<Deed> {
     match in_window {
-        InWindow::Forbidden(what) => Some(what.clone()),
+        InWindow::Forbidden(deed) => Some(*deed),
         InWindow::Allowed | InWindow::Harmless | InWindow::Hook => None,
     }
 }

@@ -1,5 +1,6 @@
 use tree_sitter::Node;
 
+use crate::Direction;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
@@ -8,6 +9,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::{below, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -126,7 +128,11 @@ fn bounded(
         (Some(most), Some(count)) => most >= count && !is_end(function, node, array),
         _ => own.included && is_count_of(&own.other, array),
     };
-    let is_users = || own.given || unbounded::users_within(function, number, at).is_some();
+    let is_users = || {
+        own.given
+            || is_copied_length(function, array, number, at)
+            || unbounded::users_within(function, number, at).is_some()
+    };
     if !beyond || space::is_users(function, array) || !is_users() {
         return None;
     }
@@ -139,6 +145,20 @@ fn bounded(
         _ => format!("{number} may be the number of elements that {array} has, which count from 0"),
     };
     Some((told, file.mark(own.place, "no more than this is refused")))
+}
+
+/// Whether so many bytes were copied from the user to the array before.
+fn is_copied_length(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    number: &Expression,
+    at: Span,
+) -> bool {
+    let mut reads = function.accesses.iter().filter(|own| {
+        let before = own.span.end <= at.start;
+        before && own.word.direction == Direction::Read && own.bytes.as_ref() == Some(number)
+    });
+    reads.any(|own| function.expression_of(own.value_node).uncast().1 == array)
 }
 
 /// `&a[n]` of single bytes is the end of what is in them.

@@ -1,5 +1,6 @@
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::inlines::says_inline;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
 use crate::check::rule::{Look, Rule};
@@ -86,10 +87,10 @@ pub(super) fn judged(
     }
     let (severity, confidence, what) = match file.words.permission(name) {
         Permission::Allowed => return None,
-        Permission::Forbidden(what) => (
+        Permission::Forbidden(deed) => (
             Severity::Error,
             Confidence::High,
-            format!("{name}() {what}"),
+            format!("{name}() {}", deed.words()),
         ),
         Permission::Unknown => (
             Severity::Warning,
@@ -148,8 +149,8 @@ fn guess(function: &FunctionContext<'_>, name: &str) -> Confidence {
     let file = function.file;
     let own = file.bodies.iter().find(|body| body.name == name);
     let inline = own.is_some_and(|body| {
-        let header = body.header.text(file.text);
-        header.contains("inline")
+        let mut header = file.tokens_in(body.header).iter();
+        header.any(|token| says_inline(file.text, token))
     });
     if capitals || inline || is_macro(function, name) {
         Confidence::Low

@@ -7,7 +7,6 @@ use crate::check::fill::{Elements, Filling, Put, element, filling};
 use crate::check::filled::{Filled, LOOPS, filled};
 use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
-use crate::check::range::sizeof_operand;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
@@ -304,12 +303,14 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 
 /// The struct of this function, declared without a value, whose copy goes out.
 fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<&'s Local> {
-    let text = function.file.plain(access.value);
-    let name = text.rsplit(')').next()?.trim().strip_prefix('&')?;
-    let local = function.local_at(name, access.span)?;
-    let operand = sizeof_operand(function.file.text, access.count?);
-    let whole = operand.is_some_and(|of| of == local.name || of == local.base_type);
-    let whole = whole || is_its_size(function, access) || is_bounded(function, access, local);
+    let value = function.expression_of(access.value_node);
+    let Term::Address(object) = &value.uncast().1.term else {
+        return None;
+    };
+    let local = function.local_at(object.name()?, access.span)?;
+    let whole = local.is_sized(access.bytes.as_ref()?)
+        || is_its_size(function, access)
+        || is_bounded(function, access, local);
     (local.plain && !local.initialised && !local.lasting && whole).then_some(local)
 }
 

@@ -201,7 +201,7 @@ fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> Between {
         found.calls += usize::from(
             permission != Permission::Allowed && function.file.words.access(&name).is_none(),
         );
-        found.sleeps |= matches!(permission, Permission::Forbidden(what) if what.contains("schedule") || what.contains("lock") || what.contains("allocates"));
+        found.sleeps |= matches!(permission, Permission::Forbidden(deed) if deed.takes_time());
     });
     found
 }

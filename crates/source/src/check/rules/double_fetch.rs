@@ -8,11 +8,12 @@ use crate::Direction;
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
-use crate::check::fetched::{is_all_of, is_told, member_of};
+use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::node::Parts as _;
@@ -58,6 +59,10 @@ struct Fetch<'t> {
     shifted: bool,
     /// Whether all of what that leads to is filled, and no member of it.
     whole: bool,
+    /// How many bytes it is of, where that is said.
+    bytes: Option<Expression>,
+    /// Whether what it fills is a member behind a pointer: it is there when the function is left.
+    stays: bool,
     /// The same, or a variable of the function is.
     all: bool,
     /// What of it was asked there, where another function fetches it.
@@ -81,6 +86,8 @@ impl<'t> Fetch<'t> {
             shifted: address().is_some(),
             value_root: access.value_root.clone(),
             whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
+            bytes: access.bytes.clone(),
+            stays: is_member_behind(&value()),
             all: is_all_of(&value(), &access.value_root),
             asked: None,
             used: OnceCell::new(),
@@ -110,6 +117,8 @@ impl<'t> Fetch<'t> {
             shifted: false,
             value_root: root_of(function.context, variable),
             whole: true,
+            bytes: None,
+            stays: false,
             all: true,
             asked: None,
             used: OnceCell::new(),
@@ -138,6 +147,8 @@ impl<'t> Fetch<'t> {
                 shifted: false,
                 value_root: String::new(),
                 whole: false,
+                bytes: None,
+                stays: false,
                 all: false,
                 asked: Some(own.asked.clone()),
                 used: OnceCell::new(),
@@ -145,6 +156,16 @@ impl<'t> Fetch<'t> {
         });
         fetches.collect()
     }
+}
+
+/// `&p->member`, `p->array`
+fn is_member_behind(value: &Expression) -> bool {
+    let value = value.uncast().1;
+    let place = match &value.term {
+        Term::Address(place) => place,
+        _ => value,
+    };
+    matches!(place.term, Term::Member { .. }) && space::followed(place).is_some()
 }
 
 /// The object's front of which a copy leaves out as much on both sides: `p` of `p + n`, where
@@ -322,7 +343,9 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         }
         (true, false) => part_of(&first.address, &second.address).is_some_and(|part| {
             is_checked(function, first, second, &first.value_root)
-                && uses_part(function, first, second, &part)
+                && (uses_part(function, first, second, &part)
+                    || is_sized_by(function, first, second)
+                        && goes_alone(function, first, second, &part))
         }),
         (false, true) => member_of(&second.address, &first.address).is_some_and(|field| {
             first.all
@@ -330,8 +353,12 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                 && is_used(function, second)
         }),
         (false, false) if first.address == second.address => {
-            let mut fields = checked_fields(function, first, second).into_iter();
-            fields.any(|field| uses_part(function, first, second, &Part::Field(field)))
+            let fields = checked_fields(function, first, second);
+            let kept = second.stays && second.bytes == first.bytes && !first.stays;
+            kept && !fields.is_empty() && !is_asked_again(function, second)
+                || fields
+                    .into_iter()
+                    .any(|field| uses_part(function, first, second, &Part::Field(field)))
         }
         _ => false,
     }
@@ -632,6 +659,58 @@ fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
         };
         !goes_back && span(*call).start >= second.span.end && given.iter().any(own)
     })
+}
+
+/// Whether the second is of as many bytes as the first says.
+fn is_sized_by(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let made = made_of(
+        function,
+        &first.value_root,
+        Span::new(first.span.end, second.span.start),
+    );
+    let mut sizes = made.into_iter().chain([first.value_root.as_str()]);
+    sizes.any(|name| function.graph.names(second.span, name))
+}
+
+/// Whether a function that is not in the file is given the pointer behind the second fetch,
+/// without what the first one fetched, and that was neither set nor asked for since: all that it
+/// can go by is what was fetched again.
+fn goes_alone(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    part: &Part,
+) -> bool {
+    let Part::Field(field) = part else {
+        return false;
+    };
+    let words = function.file.words;
+    let mut touched = false;
+    function.each_of(&["field_expression"], |node| {
+        let own = self::field(function, node, &second.value_root);
+        touched |= own.as_deref() == Some(field) && span(node).start >= second.span.end;
+    });
+    let mut calls = function
+        .calls
+        .iter()
+        .filter(|call| span(**call).start >= second.span.end);
+    !touched
+        && calls.any(|call| {
+            let whole = function.expression_of(*call);
+            let Some((name, given)) = whole.call() else {
+                return false;
+            };
+            let judges = words.frees(name)
+                || words.tells_errors(name)
+                || words.tells_null(name)
+                || words.access(name).is_some()
+                || words.permission(name) == Permission::Allowed
+                || is_line_of_log(*call)
+                || function.file.body_named(name).is_some();
+            let own = |own: &Expression| own.uncast().1.name() == Some(&second.value_root);
+            let beside = |own: &Expression| own.any(&|part| part.name() == Some(&first.value_root));
+            !judges && given.iter().any(own) && !given.iter().any(beside)
+        })
 }
 
 /// Whether what the second fetch filled is the caller's: the function gives its address, or

@@ -26,7 +26,7 @@ const LENGTH: &str = "ARRAY_SIZE";
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
-        out.extend(wrong(function, access));
+        out.extend(wrong(function, access).or_else(|| of_another(function, access)));
     }
 }
 
@@ -53,6 +53,35 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
         function
             .file
             .violation(&INFO, access.span, "elements, not bytes", message)
+    })
+}
+
+/// `n * sizeof(*other)`, of a copy of elements that have another size.
+fn of_another(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let bytes = access.bytes.as_ref()?.uncast().1;
+    let Term::Binary(left, operator, right) = &bytes.term else {
+        return None;
+    };
+    let sized = [left, right].into_iter().find_map(|own| match &own.term {
+        Term::SizeOf(of) => Some(&**of),
+        _ => None,
+    });
+    let other = space::followed(sized.filter(|_| operator == "*")?)?.name()?;
+    let value = function.expression_of(access.value_node);
+    let object = value.uncast().1;
+    let others = other != object.name()? && other != access.user_root;
+    others.then_some(())?;
+    let own = space::element(function, object).filter(|size| *size > 1)?;
+    let size = space::element(function, space::followed(sized?)?)?;
+    (size > own).then(|| {
+        let file = function.file;
+        let (count, object) = (file.plain(bytes.span), file.plain(object.span));
+        let message = format!(
+            "{}() copies {count} bytes, by the size of what {other} leads to, which is {size}; an element of \
+             {object} has {own}",
+            access.word.name
+        );
+        file.violation(&INFO, access.span, "of another size", message)
     })
 }
 

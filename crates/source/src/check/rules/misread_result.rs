@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::{is_error, is_error_name};
 use crate::check::known::Told;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::never_negative::{Lost, lost};
 use crate::check::part;
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -59,6 +60,7 @@ fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>>
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    out.extend(lost(function).iter().map(|own| unsigned(function, own)));
     let tests = OnceCell::new();
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
@@ -74,6 +76,19 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(test.map(|test| asked(function, &giver, test)));
         }
     }
+}
+
+/// An error number that a variable without a sign takes.
+fn unsigned(function: &FunctionContext<'_>, own: &Lost) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() gives an error number where it faults, and {} has no sign: it is never less than 0",
+        own.name, own.variable
+    );
+    let mut violation = file.violation(&INFO, own.test, "a fault goes unseen", message);
+    let taken = file.mark(own.taken, "taken here");
+    violation.related.push(taken);
+    violation
 }
 
 /// The violation of a test whose outcome is known.

@@ -32,6 +32,7 @@ struct Check {
     root: String,
     /// Whether the address is nothing but the variable.
     plain: bool,
+    address: Expression,
     size: Option<Expression>,
 }
 
@@ -54,6 +55,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             [check] => fewer(access, check)
                 .or_else(|| behind(function, access, check))
                 .or_else(|| another(function, access, check))
+                .or_else(|| beside(function, access, check))
                 .or_else(|| moved_over(function, access, check))
                 .map(|message| (*check, message)),
             _ => None,
@@ -98,6 +100,7 @@ fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
                 plain: Expression::of(function.context, bare(address))
                     .name()
                     .is_some(),
+                address: Expression::of(function.context, bare(address)),
                 size: size.map(|size| Expression::of(function.context, size)),
             });
         }
@@ -157,6 +160,30 @@ fn behind(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) ->
         format!(
             "{}() checks {checked} bytes, and {}() ends {} bytes behind {}",
             check.name, access.word.name, touched.end, check.root
+        )
+    })
+}
+
+/// A check of a member, and an access to another one of the same object.
+fn beside(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    let member =
+        matches!(&check.address.term, Term::Address(of) if matches!(of.term, Term::Member { .. }));
+    let kept = member
+        && (!function.is_parameter(&check.root) || !function.graph.takes_a_value(&check.root));
+    let size = extent::bytes(function, check.size.as_ref()?).filter(|_| kept)?;
+    let checked = extent::touched(function, &check.address, &check.root, Some(Some(size)))?;
+    let count = access.bytes.as_ref();
+    let count = count.map(|count| extent::bytes(function, count));
+    let address = function.expression(access.user)?;
+    let touched = extent::touched(function, &address, &check.root, count)?;
+    (touched.start < checked.start || touched.end > checked.end).then(|| {
+        format!(
+            "{}() checks {} alone, and {}() accesses what lies {} bytes behind {}",
+            check.name,
+            function.file.plain(check.address.span),
+            access.word.name,
+            touched.start,
+            check.root
         )
     })
 }

@@ -57,6 +57,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
         if let Some((used, released)) = used(owner, again) {
             out.push(given_back_again(function, owner, (used, released)));
+        } else if let Some(own) = used(owner, is_use).filter(|(at, _)| copies(function, *at)) {
+            out.push(copied_behind(function, owner, own));
         }
     }
     out.extend(freed_by_helper(function));
@@ -176,6 +178,40 @@ fn given_back_again(
         function.line(released)
     );
     let mut violation = file.violation(&INFO, used, "given back again", message);
+    violation
+        .related
+        .push(file.mark(released, "given back here"));
+    violation
+}
+
+/// Whether something is copied to or from a program in a place: what may take long, and no more
+/// than a look at a number that is kept elsewhere, too.
+fn copies(function: &FunctionContext<'_>, at: Span) -> bool {
+    let results = function.file.words.results();
+    let mut calls = function
+        .calls
+        .iter()
+        .filter(|call| at.contains(span(**call)));
+    calls.any(|call| {
+        function
+            .callee(*call)
+            .is_some_and(|name| results.copied(name).is_some())
+    }) || function.accesses.iter().any(|own| at.contains(own.span))
+}
+
+/// Memory that is copied behind where the function's own reference to it was given back.
+fn copied_behind(
+    function: &FunctionContext<'_>,
+    owner: &Owner<'_, '_>,
+    (used, released): (Span, Span),
+) -> Violation {
+    let file = function.file;
+    let name = &owner.local.name;
+    let message = format!(
+        "{name} was given back on line {}, and what it leads to is copied here",
+        function.line(released)
+    );
+    let mut violation = file.violation(&INFO, used, "used behind that", message);
     violation
         .related
         .push(file.mark(released, "given back here"));

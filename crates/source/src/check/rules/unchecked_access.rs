@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::fetched::is_line_of_log;
 use crate::check::made::{Made, made};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{beside, related};
@@ -169,7 +170,8 @@ impl Judges {
             None => {
                 let mut effects = function.graph.effects_in(span(call));
                 let given = effects.any(|own| related.contains(function.graph.name_of(own)));
-                self.others.extend(given.then(|| span(call)));
+                let judges = given && !is_line_of_log(call);
+                self.others.extend(judges.then(|| span(call)));
             }
         }
     }

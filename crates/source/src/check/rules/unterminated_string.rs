@@ -72,7 +72,8 @@ fn unended(
     let all = values(function, &reading.string);
     let mut found = all.iter().filter_map(|own| {
         let bytes = Bytes::of(function, own, call)?;
-        (!bytes.may_end(function, call)).then_some(bytes)
+        let ends = reading.compared && duplicated(function, &bytes.root, call).is_none();
+        (!ends && !bytes.may_end(function, call)).then_some(bytes)
     });
     let bytes = found.next()?;
     let text = words(function, bytes.place);
@@ -196,6 +197,7 @@ impl<'e> Bytes<'e> {
                         || words.allocates(name).is_some()
                         || !words.reads_strings(name).is_empty()
                         || words.tells_errors(name)
+                        || words.frees(name)
                         || words.permission(name) == Permission::Allowed;
                     let fills = words.fills(name).and_then(|own| given.get(own.object));
                     fills.is_some_and(|own| self.holds(own))

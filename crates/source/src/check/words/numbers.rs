@@ -1,6 +1,6 @@
 //! What calls say of the numbers that they give.
 
-use crate::calls::Calls;
+use crate::calls::{Calls, Parses};
 use crate::hashed::{HashMap, HashSet};
 
 /// Calls by what their results are.
@@ -14,13 +14,23 @@ pub(super) struct Numbers {
     pub(super) at_most: HashMap<String, usize>,
     /// How long a string is.
     pub(super) lengths: HashSet<String>,
+    /// Which argument is read as a string, no further than another goes.
+    pub(super) compared: HashMap<String, usize>,
+    /// What they read from a string.
+    pub(super) parses: HashMap<String, Parses>,
 }
 
 impl Numbers {
     pub(super) fn of(calls: &Calls) -> Self {
         let all = calls.all.iter();
         let at_most = all.filter_map(|call| Some((call.name.clone(), call.does.at_most?)));
+        let parses = calls.all.iter();
+        let parses = parses.filter_map(|call| Some((call.name.clone(), call.does.parses?)));
+        let compared = calls.all.iter();
+        let compared = compared.filter_map(|call| Some((call.name.clone(), call.does.compared?)));
         Self {
+            compared: compared.collect(),
+            parses: parses.collect(),
             least: calls.names(|does| does.least).into_iter().collect(),
             greatest: calls.names(|does| does.greatest).into_iter().collect(),
             at_most: at_most.collect(),
