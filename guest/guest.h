@@ -10,6 +10,7 @@
  *   output.c    the lines that the host reads
  *   faulty.c    buffers that end where user memory ends, for sweeps
  *   positions.c one call with its buffer at every position, for sweeps
+ *   layout.c    what that buffer is made of, for the host's words
  *   support.c   what several benchmarks need of the system; pcm.c: of sound; rr.c: of
  *               requests and responses over a network
  *   bench_*.c   one benchmark each        sweep_*.c   one behaviour sweep each
@@ -167,6 +168,40 @@ unsigned char *faulty_start(const struct faulty *faulty, size_t lost);
 void bytes_text(char *text, size_t room, const unsigned char *at, size_t len,
 		const unsigned char *readable, const unsigned char *readable_end);
 
+/* ---- What a buffer is made of ---- */
+
+/* A member of a structure. */
+struct field {
+	const char *name;
+	size_t offset;
+	size_t size;
+};
+
+#define FIELD(type, member) { #member, offsetof(type, member), sizeof(((type *)0)->member) }
+/* The same where the buffer begins with the member `first`. */
+#define FIELD_FROM(type, first, member) \
+	{ #member, offsetof(type, member) - offsetof(type, first), sizeof(((type *)0)->member) }
+
+#define MAX_FIELDS 40
+
+/* A structure, or an array of it. */
+struct shape {
+	size_t each;		/* bytes of an element; 0: no array */
+	struct field fields[MAX_FIELDS];	/* by their offsets; between them is padding */
+};
+
+/* What a sweep shows of memory. */
+struct layout {
+	size_t front, behind;	/* bytes around the buffer */
+	size_t size;		/* of the buffer */
+	const struct shape *shape;	/* NULL: bytes without names */
+	size_t also_size;	/* of a second buffer, which follows; 0: there is none */
+	const struct shape *also_shape;
+};
+
+/* Says it of all points whose name begins with `prefix`. */
+bool out_layout(const char *sweep, const char *prefix, const struct layout *layout);
+
 /* ---- One call, its buffer at every position ---- */
 
 /* The longest buffer that the engine moves around. */
@@ -192,6 +227,9 @@ struct subject {
 	 * moved one; may be NULL. */
 	const unsigned char *also;
 	size_t also_size;
+	/* What both are made of; NULL: bytes. */
+	const struct shape *shape;
+	const struct shape *also_shape;
 	/* What a second call, into good memory, is made with: it shows what the
 	 * first left in the kernel. NULL: there is none. */
 	const unsigned char *again;

@@ -33,12 +33,15 @@
 #endif
 
 #if defined(SYS__newselect)
+#define SELECT_FRACTION "tv_usec"
 #define CALL_SELECT(n, read, write, except, timeout) \
 	tollgate_syscall6(SYS__newselect, n, read, write, except, timeout, 0)
 #elif defined(SYS_select)
+#define SELECT_FRACTION "tv_usec"
 #define CALL_SELECT(n, read, write, except, timeout) \
 	tollgate_syscall6(SYS_select, n, read, write, except, timeout, 0)
 #else
+#define SELECT_FRACTION "tv_nsec"
 #define CALL_SELECT(n, read, write, except, timeout) \
 	tollgate_syscall6(SYS_pselect6, n, read, write, except, timeout, 0)
 #endif

@@ -264,12 +264,27 @@ struct subject subject_of(const char *sweep, const char *prefix, size_t size,
 	};
 }
 
+static bool say_layout(const struct subject *subject)
+{
+	struct layout layout = {
+		.front = FRONT,
+		.behind = BEHIND,
+		.size = subject->size,
+		.shape = subject->shape,
+		.also_size = subject->also_size,
+		.also_shape = subject->also_shape,
+	};
+
+	return out_layout(subject->sweep, subject->prefix, &layout);
+}
+
 bool sweep_positions(const struct subject *subject)
 {
 	bool ok = subject->size <= MAX_BUFFER ||
 		  fail("a buffer of %zu bytes is longer than the sweep's %d", subject->size,
 		       MAX_BUFFER);
 
+	ok = ok && say_layout(subject);
 	for (size_t i = 0; ok && i < ARRAY_SIZE(families); i++)
 		if (families[i].brief || !subject->brief)
 			ok = sweep_edges(subject, &families[i]);

@@ -29,6 +29,12 @@ static long poll_three(uintptr_t address)
 	return CALL_POLL((long)address, 3, (long)&at_once);
 }
 
+static const struct shape pollfds = {
+	.each = sizeof(struct pollfd),
+	.fields = { FIELD(struct pollfd, fd), FIELD(struct pollfd, events),
+		    FIELD(struct pollfd, revents) },
+};
+
 static bool run_poll(const long *values)
 {
 	/* One that is readable, one that is not open, one to be ignored. */
@@ -38,6 +44,7 @@ static bool run_poll(const long *values)
 	struct subject subject = subject_of("poll", "", sizeof(polled), polled, poll_three);
 
 	(void)values;
+	subject.shape = &pollfds;
 	return ready_descriptors(&polled[0].fd, 1) && sweep_positions(&subject);
 }
 
@@ -71,6 +78,12 @@ static long select_timeout(uintptr_t address)
 	return CALL_SELECT(64, (long)set, 0, 0, (long)address);
 }
 
+/* Two words, whichever time the call takes. */
+static const struct shape select_time = {
+	.fields = { { "tv_sec", 0, sizeof(at_once) / 2 },
+		    { SELECT_FRACTION, sizeof(at_once) / 2, sizeof(at_once) / 2 } },
+};
+
 static bool run_select(const long *values)
 {
 	struct subject subjects[] = {
@@ -83,6 +96,7 @@ static bool run_select(const long *values)
 	bool ok = ready_descriptors(ready, ARRAY_SIZE(ready));
 
 	(void)values;
+	subjects[3].shape = &select_time;
 	for (size_t i = 0; ok && i < ARRAY_SIZE(ready); i++)
 		ready_set[ready[i] / 8] |= (unsigned char)(1 << ready[i] % 8);
 	for (size_t i = 0; ok && i < ARRAY_SIZE(subjects); i++)
@@ -111,6 +125,14 @@ static long wait_for_nobody(uintptr_t address)
 
 static siginfo_t info;
 
+/* Of SIGCHLD; what lies behind is of other signals. */
+static const struct shape child_info = {
+	.fields = { FIELD(siginfo_t, si_signo), FIELD(siginfo_t, si_errno),
+		    FIELD(siginfo_t, si_code), FIELD(siginfo_t, si_pid),
+		    FIELD(siginfo_t, si_uid), FIELD(siginfo_t, si_status),
+		    FIELD(siginfo_t, si_utime), FIELD(siginfo_t, si_stime) },
+};
+
 static bool no_info(void)
 {
 	memset(&info, CANARY, sizeof(info));
@@ -124,6 +146,20 @@ static long wait_for_usage(uintptr_t address)
 }
 
 static struct rusage own_usage;
+
+/* A counter is as wide as the kernel's word, which on x32 is wider than a long. */
+#define USAGE(member) \
+	{ #member, offsetof(struct rusage, member), \
+	  offsetof(struct rusage, ru_ixrss) - offsetof(struct rusage, ru_maxrss) }
+
+static const struct shape usage_told = {
+	.fields = { FIELD(struct rusage, ru_utime.tv_sec), FIELD(struct rusage, ru_utime.tv_usec),
+		    FIELD(struct rusage, ru_stime.tv_sec), FIELD(struct rusage, ru_stime.tv_usec),
+		    USAGE(ru_maxrss), USAGE(ru_ixrss), USAGE(ru_idrss), USAGE(ru_isrss),
+		    USAGE(ru_minflt), USAGE(ru_majflt), USAGE(ru_nswap), USAGE(ru_inblock),
+		    USAGE(ru_oublock), USAGE(ru_msgsnd), USAGE(ru_msgrcv), USAGE(ru_nsignals),
+		    USAGE(ru_nvcsw), USAGE(ru_nivcsw) },
+};
 
 /* User and system time, the first two fields: two kernels do not take the same. */
 #define TIMES offsetof(struct rusage, ru_maxrss)
@@ -162,11 +198,15 @@ static bool run_waitid(const long *values)
 
 	(void)values;
 	one.step = 1;
+	one.shape = &child_info;
 	none.brief = true;
+	none.shape = &child_info;
+	usage.shape = &usage_told;
 	usage.fresh = no_info;
 	usage.settle = settle_usage;
 	usage.also = (const unsigned char *)&info;
 	usage.also_size = sizeof(info);
+	usage.also_shape = &child_info;
 	return child_of_plain_times() && sweep_positions(&one) && sweep_positions(&none) &&
 	       sweep_positions(&usage);
 }
@@ -187,11 +227,16 @@ static long get_limit(uintptr_t address)
 	return tollgate_syscall4(NUMBER_GETRLIMIT, 7 /* RLIMIT_NOFILE */, (long)address, 0, 0);
 }
 
+static const struct shape limits = {
+	.fields = { { "rlim_cur", 0, LIMIT / 2 }, { "rlim_max", LIMIT / 2, LIMIT / 2 } },
+};
+
 static bool run_getrlimit(const long *values)
 {
 	struct subject subject = subject_of("getrlimit", "", LIMIT, NULL, get_limit);
 
 	(void)values;
+	subject.shape = &limits;
 	return sweep_positions(&subject);
 }
 
@@ -220,6 +265,10 @@ static long change_stack(uintptr_t address)
 	return tollgate_syscall4(SYS_sigaltstack, (long)address, (long)&told, 0, 0);
 }
 
+static const struct shape stack_shape = {
+	.fields = { FIELD(stack_t, ss_sp), FIELD(stack_t, ss_flags), FIELD(stack_t, ss_size) },
+};
+
 static bool sweep_new_stack(const char *prefix, int flags, size_t size)
 {
 	stack_t wanted;
@@ -233,6 +282,8 @@ static bool sweep_new_stack(const char *prefix, int flags, size_t size)
 	subject.fresh = set_stack;
 	subject.also = (const unsigned char *)&told;
 	subject.also_size = sizeof(told);
+	subject.shape = &stack_shape;
+	subject.also_shape = &stack_shape;
 	return sweep_positions(&subject);
 }
 
@@ -242,6 +293,7 @@ static bool run_sigaltstack(const long *values)
 
 	(void)values;
 	old.fresh = set_stack;
+	old.shape = &stack_shape;
 	/* One that is taken, one that turns it off, one that is too small, and a
 	 * flag that there is not. */
 	return sweep_positions(&old) && sweep_new_stack("new/", 0, STACK_SIZE / 2) &&
@@ -276,6 +328,16 @@ static long wait_for_word(uintptr_t address)
 	return wait_for_two((uintptr_t)two);
 }
 
+static const struct shape waiter_shape = {
+	.each = sizeof(struct futex_waiter),
+	.fields = { FIELD(struct futex_waiter, val), FIELD(struct futex_waiter, uaddr),
+		    FIELD(struct futex_waiter, flags), FIELD(struct futex_waiter, reserved) },
+};
+
+static const struct shape until_shape = {
+	.fields = { { "tv_sec", 0, 8 }, { "tv_nsec", 8, 8 } },
+};
+
 static bool run_futex_waitv(const long *values)
 {
 	/* struct __kernel_timespec, the same in every ABI; long ago. */
@@ -287,6 +349,8 @@ static bool run_futex_waitv(const long *values)
 					 wait_for_word);
 
 	(void)values;
+	all.shape = &waiter_shape;
+	until.shape = &until_shape;
 	/* The second word is not what its waiter expects: no call waits. */
 	for (size_t i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = (struct futex_waiter){ .val = i, .uaddr = (uintptr_t)&words[i],

@@ -292,6 +292,22 @@ static bool sweep_top(void)
 	return ok;
 }
 
+static bool say_layout(void)
+{
+	static const struct shape events = {
+		.each = EVENT,
+		.fields = { FIELD(struct epoll_event, events), FIELD(struct epoll_event, data) },
+	};
+	struct layout layout = {
+		.front = FRONT,
+		.behind = BEHIND,
+		.size = array_size(),
+		.shape = &events,
+	};
+
+	return out_layout("epoll_wait", "", &layout);
+}
+
 static bool run(const long *values)
 {
 	/* Every byte offset where a fault ends the copy; whole fields (4 bytes)
@@ -309,7 +325,7 @@ static bool run(const long *values)
 		{ "edge", BEYOND_UNMAPPED, 0, 4, EPOLLET, try_again },
 		{ "oneshot", BEYOND_UNMAPPED, 0, 4, EPOLLONESHOT, try_again },
 	};
-	bool ok = make_ready(values[SWEEP_EPOLL_WAIT_EVENTS]);
+	bool ok = make_ready(values[SWEEP_EPOLL_WAIT_EVENTS]) && say_layout();
 
 	for (size_t i = 0; ok && i < ARRAY_SIZE(families); i++)
 		ok = sweep_ends(&families[i]);

@@ -19,6 +19,8 @@ static const unsigned char zeros[MAX_BUFFER];
 
 /* ---- getdents64 ---- */
 
+/* An entry is as long as its name: where the members of the next one lie, the
+ * content of the first one says, so that the buffer has none to name. */
 #define ENTRIES 4
 #define TOO_SMALL 16
 
@@ -143,6 +145,11 @@ static long write_pieces(uintptr_t address)
 						  ARRAY_SIZE(two_pieces), 0));
 }
 
+static const struct shape pieces_shape = {
+	.each = sizeof(struct iovec),
+	.fields = { FIELD(struct iovec, iov_base), FIELD(struct iovec, iov_len) },
+};
+
 static bool sweep_through(const char *prefix, size_t size, const void *content,
 			  long (*call)(uintptr_t address), bool writes)
 {
@@ -153,6 +160,7 @@ static bool sweep_through(const char *prefix, size_t size, const void *content,
 	subject.again = writes ? NULL : content ? content : zeros;
 	subject.also = arrived;
 	subject.also_size = sizeof(arrived);
+	subject.shape = size == sizeof(two_pieces) ? &pieces_shape : NULL;
 	return sweep_positions(&subject);
 }
 
@@ -188,6 +196,30 @@ static long stat_root(uintptr_t address)
 				 STATX_BASIC_STATS | STATX_BTIME, (long)address, 0);
 }
 
+#define STATX_TIME(member) \
+	FIELD(struct statx, member.tv_sec), FIELD(struct statx, member.tv_nsec)
+
+static const struct shape statx_shape = {
+	.fields = {
+		FIELD(struct statx, stx_mask), FIELD(struct statx, stx_blksize),
+		FIELD(struct statx, stx_attributes), FIELD(struct statx, stx_nlink),
+		FIELD(struct statx, stx_uid), FIELD(struct statx, stx_gid),
+		FIELD(struct statx, stx_mode), FIELD(struct statx, stx_ino),
+		FIELD(struct statx, stx_size), FIELD(struct statx, stx_blocks),
+		FIELD(struct statx, stx_attributes_mask), STATX_TIME(stx_atime),
+		STATX_TIME(stx_btime), STATX_TIME(stx_ctime), STATX_TIME(stx_mtime),
+		FIELD(struct statx, stx_rdev_major), FIELD(struct statx, stx_rdev_minor),
+		FIELD(struct statx, stx_dev_major), FIELD(struct statx, stx_dev_minor),
+		/* What headers may be too old to name; the same in every ABI. */
+		{ "stx_mnt_id", 144, 8 }, { "stx_dio_mem_align", 152, 4 },
+		{ "stx_dio_offset_align", 156, 4 }, { "stx_subvol", 160, 8 },
+		{ "stx_atomic_write_unit_min", 168, 4 }, { "stx_atomic_write_unit_max", 172, 4 },
+		{ "stx_atomic_write_segments_max", 176, 4 },
+		/* Of later kernels, or of none yet. */
+		{ "stx_spare", 180, sizeof(struct statx) - 180 },
+	},
+};
+
 /* Timestamps are of this boot: a byte that is as in the answer in good memory
  * becomes a mark. */
 static void settle_times(uintptr_t address, uintptr_t from, uintptr_t to)
@@ -219,6 +251,7 @@ static bool run_statx(const long *values)
 
 	(void)values;
 	told.settle = settle_times;
+	told.shape = &statx_shape;
 	return (!stat_root((uintptr_t)&good) || skip("this kernel has no statx")) &&
 	       sweep_positions(&told) && sweep_positions(&named);
 }

@@ -91,16 +91,57 @@ static bool ask_for_control(void)
 	       fail("cannot ask for control messages: %s", strerror(errno));
 }
 
-static bool sweep_receive(const char *prefix, size_t size, const void *content,
-			  long (*call)(uintptr_t address), const void *also, size_t also_size)
+static const struct shape sender_shape = {
+	.fields = { FIELD(struct sockaddr_in, sin_family), FIELD(struct sockaddr_in, sin_port),
+		    FIELD(struct sockaddr_in, sin_addr), FIELD(struct sockaddr_in, sin_zero) },
+};
+static const struct shape header_shape = {
+	.fields = { FIELD(struct msghdr, msg_name), FIELD(struct msghdr, msg_namelen),
+		    FIELD(struct msghdr, msg_iov), FIELD(struct msghdr, msg_iovlen),
+		    FIELD(struct msghdr, msg_control), FIELD(struct msghdr, msg_controllen),
+		    FIELD(struct msghdr, msg_flags) },
+};
+static const struct shape control_told = {
+	.fields = { FIELD_FROM(struct msghdr, msg_controllen, msg_controllen),
+		    FIELD_FROM(struct msghdr, msg_controllen, msg_flags) },
+};
+static const struct shape namelen_told = {
+	.fields = { FIELD_FROM(struct msghdr, msg_namelen, msg_namelen) },
+};
+static const struct shape pieces_shape = {
+	.each = sizeof(struct iovec),
+	.fields = { FIELD(struct iovec, iov_base), FIELD(struct iovec, iov_len) },
+};
+
+static struct subject receives(const char *prefix, size_t size, const void *content,
+			       long (*call)(uintptr_t address), const struct shape *shape)
 {
 	struct subject subject = subject_of("recvmsg_control", prefix, size, content, call);
 
-	subject.step = size == CONTROL ? 1 : subject.step;
 	subject.fresh = one_datagram;
+	subject.shape = shape;
+	return subject;
+}
+
+static bool sweep_receive(struct subject subject, const void *also, size_t also_size,
+			  const struct shape *also_shape)
+{
 	subject.also = also;
 	subject.also_size = also_size;
+	subject.also_shape = also_shape;
 	return sweep_positions(&subject);
+}
+
+/* Each message is as long as its kind: the buffer has no members to name. Behind
+ * it what the call says of it, its length and the flags. */
+static bool sweep_control(void)
+{
+	struct subject subject = receives("control/", CONTROL, NULL, receive_control, NULL);
+
+	subject.step = 1;
+	return sweep_receive(subject, &message.msg_controllen,
+			     sizeof(message) - offsetof(struct msghdr, msg_controllen),
+			     &control_told);
 }
 
 static bool run_recvmsg_control(const long *values)
@@ -114,15 +155,15 @@ static bool run_recvmsg_control(const long *values)
 	fd = udp_to_itself(&address);
 	if (fd < 0 || !ask_for_control())
 		return false;
-	/* Behind the control data what the call says of it: its length and the flags. */
-	return sweep_receive("control/", CONTROL, NULL, receive_control, &message.msg_controllen,
-			     sizeof(message) - offsetof(struct msghdr, msg_controllen)) &&
-	       sweep_receive("header/", sizeof(header), &header, receive_header, got,
-			     sizeof(got)) &&
-	       sweep_receive("name/", sizeof(sender), NULL, receive_name, &message.msg_namelen,
-			     sizeof(message.msg_namelen)) &&
-	       sweep_receive("iovec/", sizeof(piece), &piece, receive_pieces, got, sizeof(got)) &&
-	       sweep_receive("data/", sizeof(eight), NULL, receive_data, NULL, 0);
+	return sweep_control() &&
+	       sweep_receive(receives("header/", sizeof(header), &header, receive_header,
+				      &header_shape), got, sizeof(got), NULL) &&
+	       sweep_receive(receives("name/", sizeof(sender), NULL, receive_name, &sender_shape),
+			     &message.msg_namelen, sizeof(message.msg_namelen), &namelen_told) &&
+	       sweep_receive(receives("iovec/", sizeof(piece), &piece, receive_pieces,
+				      &pieces_shape), got, sizeof(got), NULL) &&
+	       sweep_receive(receives("data/", sizeof(eight), NULL, receive_data, NULL), NULL, 0,
+			     NULL);
 }
 
 const struct sweep sweep_recvmsg_control = { .name = "recvmsg_control",
@@ -155,6 +196,7 @@ static bool sweep_len(socklen_t len, const char *prefix)
 	subject.fresh = one_datagram;
 	subject.also = (const unsigned char *)&sender;
 	subject.also_size = sizeof(sender);
+	subject.also_shape = &sender_shape;
 	return sweep_positions(&subject);
 }
 
@@ -170,9 +212,11 @@ static bool run_recvfrom_address(const long *values)
 	from.fresh = one_datagram;
 	from.also = (const unsigned char *)&sender_len;
 	from.also_size = sizeof(sender_len);
+	from.shape = &sender_shape;
 	data.fresh = one_datagram;
 	data.also = (const unsigned char *)&sender;
 	data.also_size = sizeof(sender);
+	data.also_shape = &sender_shape;
 	fd = udp_to_itself(&address);
 	/* A length that is longer than an address, one that cuts it, and one that
 	 * is no length. */
@@ -250,6 +294,10 @@ static bool connect_to_itself(void)
 	       fail("cannot watch a socket: %s", strerror(errno));
 }
 
+static const struct shape event_shape = {
+	.fields = { FIELD(struct epoll_event, events), FIELD(struct epoll_event, data) },
+};
+
 static bool run_tcp_rr(const long *values)
 {
 	static const unsigned char zeros[sizeof(eight)];
@@ -269,6 +317,8 @@ static bool run_tcp_rr(const long *values)
 	ctl.fresh = watch_nothing;
 	ctl.also = (const unsigned char *)&event_told;
 	ctl.also_size = sizeof(event_told);
+	ctl.shape = &event_shape;
+	ctl.also_shape = &event_shape;
 	return connect_to_itself() && sweep_positions(&in) && sweep_positions(&out) &&
 	       sweep_positions(&ctl);
 }

@@ -18,6 +18,7 @@
 #define AVAIL_MIN 64
 
 static const struct pcm_layout *layout;
+static struct shape shape;
 static const char *sweep_name;
 static int fd = -1;
 
@@ -41,6 +42,25 @@ static bool fresh(void)
 	return !result || fail("cannot put the stream back: %s", strerror((int)-result));
 }
 
+/* struct snd_pcm_sync_ptr: two structures, each with room for more. */
+static void find_shape(void)
+{
+	const struct pcm_layout *at = layout;
+
+	shape = (struct shape){ .fields = {
+		{ "flags", 0, 4 },
+		{ "status.state", at->state, 4 },
+		{ "status.hw_ptr", at->hw_ptr, at->word },
+		{ "status.tstamp.tv_sec", at->tstamp, at->time },
+		{ "status.tstamp.tv_nsec", at->tstamp + at->time, at->time },
+		{ "status.suspended_state", at->tstamp + 2 * at->time, 4 },
+		{ "status.audio_tstamp.tv_sec", at->audio_tstamp, at->time },
+		{ "status.audio_tstamp.tv_nsec", at->audio_tstamp + at->time, at->time },
+		{ "control.appl_ptr", at->appl_ptr, at->word },
+		{ "control.avail_min", at->avail_min, at->word },
+	} };
+}
+
 /* Every byte for one combination; where a field begins for the others. */
 static bool sweep_flags(uint32_t flags)
 {
@@ -56,6 +76,7 @@ static bool sweep_flags(uint32_t flags)
 		.content = content,
 		.call = call,
 		.settle = settle,
+		.shape = &shape,
 	};
 
 	snprintf(prefix, sizeof(prefix), "flags=%u/", flags);
@@ -78,6 +99,7 @@ static bool sweep_stopped(void)
 		.content = content,
 		.call = call,
 		.settle = settle,
+		.shape = &shape,
 		.again = ask,
 	};
 
@@ -96,6 +118,8 @@ static bool run(const char *name, enum pcm_device device, const long *values)
 	layout = pcm_layout(values[SWEEP_SYNC_PTR_LAYOUT]);
 	fd = layout ? pcm_open(device) : -1;
 	ok = fd >= 0;
+	if (ok)
+		find_shape();
 	/* Also a bit that means nothing. */
 	for (uint32_t flags = 0; ok && flags <= PCM_SYNC_FLAGS + 1; flags++)
 		ok = sweep_flags(flags);

@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use tollgate_lab::parameter::Parameter;
 use tollgate_lab::registry::Registry;
+use tollgate_measure::{Layout, Results};
 use tollgate_testing::elsewhere;
 
 /// The guest for this machine, compiled once for all tests, without a warning.
@@ -214,6 +215,7 @@ fn the_guest_is_a_program_of_32_bits_too() {
         Ok((status, lines)) => {
             assert_eq!(status, Some(0), "{lines:?}");
             assert!(lines.contains(&"@tg done".to_owned()));
+            layouts_fit(&lines);
         }
         Err(error) => {
             // ENOEXEC of execve(2): a format that the kernel does not know.
@@ -301,6 +303,44 @@ fn every_job_is_done_or_says_what_is_missing() {
         let names: BTreeSet<&&str> = points.iter().collect();
         assert_eq!(names.len(), points.len(), "{job}: a name is used twice");
     }
+}
+
+/// Every point of these sweeps shows as much memory as the layout of its name says.
+fn layouts_fit(lines: &[String]) {
+    let console = lines.join("\n") + "\n";
+    let results = Results::parse(console.as_bytes()).unwrap();
+    assert!(!results.points.is_empty());
+    for point in &results.points {
+        let layout = Layout::of(&results.layouts, &point.sweep, &point.name);
+        let shown: usize = point.outcome.bytes.split(',').map(length).sum();
+        assert_eq!(layout.map(Layout::shown), Some(shown), "{point:?}");
+    }
+}
+
+/// How many bytes an item of a point is.
+fn length(item: &str) -> usize {
+    let run = item.strip_prefix("..x").or(item.strip_prefix("--x"));
+    run.map_or(item.len() / 2, |length| length.parse().unwrap())
+}
+
+#[test]
+fn every_point_has_a_layout_of_its_memory() {
+    let sweeps = PLAN.lines().filter(|line| line.starts_with("sweep "));
+    let plan: String = sweeps.map(|line| format!("{line}\n")).collect();
+    let (status, lines) = run(format!("sweep epoll_wait\n{plan}").as_bytes());
+    assert_eq!(status, Some(0), "{lines:?}");
+    layouts_fit(&lines);
+    // What no kernel lacks.
+    let wanted = [
+        "epoll_wait -",
+        "getdents64 -",
+        "recvmsg_control header/",
+        "waitid rusage/",
+    ];
+    let wanted = wanted.map(|name| format!("@tg layout {name} "));
+    let is_wanted = |line: &&String| wanted.iter().any(|start| line.starts_with(start));
+    let layouts: Vec<_> = lines.iter().filter(is_wanted).map(String::as_str).collect();
+    insta::assert_snapshot!("layouts", layouts.join("\n"));
 }
 
 /// Every benchmark and sweep with its parameters, as the host knows them.

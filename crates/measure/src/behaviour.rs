@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::Layout;
 use crate::results::{Outcome, Point};
 
 /// The points of both images' sweeps, compared by sweep and name.
@@ -17,6 +18,9 @@ pub struct Behaviour {
     /// How many points each sweep gave, each name once: what ran, and in which
     /// guest.
     pub sweeps: BTreeMap<String, usize>,
+    /// What the points that differ show of memory; none of a sweep that does not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<Layout>,
 }
 
 /// An input that the two images treat differently.
@@ -32,11 +36,12 @@ pub struct PointDifference {
     pub after: Option<Outcome>,
 }
 
-type Key<'a> = (&'a str, &'a str);
+/// A sweep, and a point of it.
+pub(crate) type Key<'a> = (&'a str, &'a str);
 
 impl PointDifference {
     /// What names the input: the sweep, and the point of it.
-    fn key(&self) -> Key<'_> {
+    pub(crate) fn key(&self) -> Key<'_> {
         (&self.sweep, &self.name)
     }
 }
@@ -67,7 +72,16 @@ impl Behaviour {
             points: keys.len(),
             differences,
             sweeps,
+            layouts: Vec::new(),
         }
+    }
+
+    /// The same with those of these layouts that its differences have.
+    #[must_use]
+    pub fn laid_out(mut self, layouts: &[Layout]) -> Self {
+        let points = self.differences.iter().map(PointDifference::key);
+        self.layouts = Layout::of_all(layouts, points);
+        self
     }
 
     /// What the later one of two runs does otherwise than the earlier one, where both were

@@ -6,6 +6,7 @@ use tollgate_defect::answer;
 use tollgate_gates::{Opcodes, Symbols};
 
 use crate::executions::{CountsError, Executions, Phase};
+use crate::layout::Layout;
 use crate::measured::Measured;
 use crate::plan::{self, PlanError};
 use crate::quantity::Counts;
@@ -19,6 +20,8 @@ pub struct BootResult {
     pub samples: Vec<Sample>,
     /// The points of the behaviour sweeps.
     pub points: Vec<Point>,
+    /// What they show of memory.
+    pub layouts: Vec<Layout>,
     /// What the guest could not run.
     pub skips: Vec<Skip>,
     /// What went wrong in the guest, in its words.
@@ -151,6 +154,7 @@ impl BootResult {
         }
         let Results {
             points,
+            layouts,
             skips,
             errors,
             ..
@@ -158,6 +162,7 @@ impl BootResult {
         Ok(Self {
             samples,
             points,
+            layouts,
             skips,
             errors,
             unreported,
@@ -177,8 +182,10 @@ impl BootResult {
             sample.workload.cpu = cpu.map(str::to_owned);
         }
         let sweeps = self.points.iter_mut().map(|point| &mut point.sweep);
+        let layouts = self.layouts.iter_mut().map(|layout| &mut layout.sweep);
         let jobs = self.skips.iter_mut().map(|skip| &mut skip.job);
-        sweeps.chain(jobs).for_each(|name| name.push_str(&suffix));
+        let names = sweeps.chain(layouts).chain(jobs);
+        names.for_each(|name| name.push_str(&suffix));
         if !suffix.is_empty() {
             let named = |text: &String| format!("{}: {text}", suffix.trim_start());
             self.errors = self.errors.iter().map(named).collect();
@@ -202,6 +209,7 @@ impl BootResult {
     pub fn add(&mut self, other: Self) {
         self.samples.extend(other.samples);
         self.points.extend(other.points);
+        self.layouts.extend(other.layouts);
         self.skips.extend(other.skips);
         self.errors.extend(other.errors);
         self.unreported += other.unreported;

@@ -54,7 +54,7 @@ impl Comparison {
         let mut comparison = Self {
             verdict: Verdict::Incomplete,
             repeat: again.map(|again| repeat(benchmarks, before.run, again)),
-            behaviour: Behaviour::compare(&before.run.points, &after.run.points),
+            behaviour: behaviour(before.run, after.run),
             contexts,
             setting,
             before: before.image,
@@ -66,6 +66,13 @@ impl Comparison {
         comparison.verdict = Verdict::of(&comparison);
         comparison
     }
+}
+
+/// Both boots are of one guest, which says of each what its points show.
+fn behaviour(before: &BootResult, after: &BootResult) -> Behaviour {
+    let both = Behaviour::compare(&before.points, &after.points);
+    let layouts: Vec<_> = [&before.layouts[..], &after.layouts].concat();
+    both.laid_out(&layouts)
 }
 
 fn measured(run: &BootResult, workload: &Workload) -> Option<Measured> {

@@ -18,6 +18,7 @@ mod comparison;
 mod context;
 mod executions;
 pub mod fuzz;
+mod layout;
 mod measured;
 mod net;
 mod plan;
@@ -47,6 +48,7 @@ pub use comparison::{
 };
 pub use context::Context;
 pub use executions::{CountsError, CountsFault, Executed, Executions, Phase};
+pub use layout::{Field, Layout, Part, Place, Shape, Spot};
 pub use measured::{Measured, Repetitions};
 pub use net::Net;
 pub use plan::PlanError;

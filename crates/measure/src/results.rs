@@ -10,6 +10,7 @@ use tollgate_defect::answer;
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::Layout;
 use crate::sample::{Workload, guest_suffix};
 use crate::text::{decimal, quote, signed};
 
@@ -25,6 +26,8 @@ pub struct Results {
     pub repetitions: BTreeMap<u64, Repetition>,
     /// The points of all sweeps in the order in which they ran.
     pub points: Vec<Point>,
+    /// What they show of memory.
+    pub layouts: Vec<Layout>,
     /// The sweeps that came to their end.
     pub sweeps: BTreeSet<String>,
     /// What the guest could not run.
@@ -129,6 +132,9 @@ pub enum ConsoleFault {
     /// One point reported twice.
     #[error("point {0} is reported twice")]
     PointTwice(String),
+    /// What the same points show, told twice.
+    #[error("the layout of {0} is told twice")]
+    LayoutTwice(String),
     /// A sweep whose number of points is not what it says.
     #[error("sweep {sweep} says it has {said} points, and {found} arrived: a line was lost")]
     Points {
@@ -187,9 +193,11 @@ impl Results {
         for repetition in self.repetitions.values_mut() {
             repetition.workload.abi = abi.map(str::to_owned);
         }
-        for point in &mut self.points {
-            point.sweep.push_str(&suffix);
-        }
+        let layouts = self.layouts.iter_mut().map(|layout| &mut layout.sweep);
+        let sweeps = self.points.iter_mut().map(|point| &mut point.sweep);
+        sweeps
+            .chain(layouts)
+            .for_each(|name| name.push_str(&suffix));
         self
     }
 }
@@ -232,6 +240,8 @@ struct Reader {
     state: State,
     results: Results,
     names: BTreeSet<(String, String)>,
+    /// Sweep and prefix of each layout.
+    laid_out: BTreeSet<(String, String)>,
     /// Points seen of each sweep that is not yet closed.
     open: BTreeMap<String, u64>,
 }
@@ -239,9 +249,11 @@ struct Reader {
 const PHASE: &str = "`phase NUMBER BENCHMARK [KEY=INTEGER ...] ops=N rep=N [ns=N]`";
 const TALLY: &str = "`tally NUMBER NAME N`";
 const POINT: &str = "`point SWEEP NAME ret=INTEGER errno=N bytes=HEX`";
+const LAYOUT: &str = "`layout SWEEP PREFIX front=N behind=N size=N [each=N] \
+                      [NAME=OFFSET+LENGTH ...] [also=N ...]`, each member behind the one before";
 const POINTS: &str = "`points SWEEP N`";
 const SKIP: &str = "`skip bench|sweep NAME [KEY=INTEGER ...:] REASON`";
-const ANY: &str = "`phase`, `tally`, `point`, `points`, `skip`, `error` or `done`";
+const ANY: &str = "`phase`, `tally`, `layout`, `point`, `points`, `skip`, `error` or `done`";
 
 impl Reader {
     fn take(&mut self, line: &str) -> Result<(), ConsoleFault> {
@@ -261,6 +273,7 @@ impl Reader {
         match word {
             "phase" => self.phase(line, rest),
             "tally" => self.tally(line, rest),
+            "layout" => self.layout(line, rest),
             "point" => self.point(line, rest),
             "points" => self.points(line, rest),
             "skip" => {
@@ -298,6 +311,17 @@ impl Reader {
             Some(_) => Err(fault(true)),
             None => Ok(()),
         }
+    }
+
+    fn layout(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {
+        let layout = Layout::parse(rest).ok_or_else(|| unexpected(LAYOUT, line))?;
+        let key = |one: &Layout| (one.sweep.clone(), one.prefix.clone());
+        if !self.laid_out.insert(key(&layout)) {
+            let words: Vec<&str> = rest.split(' ').take(2).collect();
+            return Err(ConsoleFault::LayoutTwice(quote(&words.join(" "))));
+        }
+        self.results.layouts.push(layout);
+        Ok(())
     }
 
     fn point(&mut self, line: &str, rest: &str) -> Result<(), ConsoleFault> {

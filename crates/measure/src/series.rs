@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use crate::behaviour::{Behaviour, PointDifference};
 use crate::commands::Commands;
 use crate::comparison::{Comparison, Figure, UnitCount, WorkloadComparison};
+use crate::layout::Layout;
 use crate::measured::Measured;
 use crate::quantity::Quantity;
 use crate::ratio::Ratio;
@@ -123,6 +124,20 @@ impl Series {
             Some(own) => own.since(of(index.checked_sub(2)).unwrap_or(&base)),
             None => Vec::new(),
         }
+    }
+
+    /// What the inputs of [`Series::differences`] show of memory: each of them differs
+    /// from the base at one of the two points.
+    #[must_use]
+    pub fn layouts(&self, index: usize) -> Vec<Layout> {
+        let around = [index.checked_sub(2), index.checked_sub(1)];
+        let around = around.into_iter().flatten();
+        let comparisons = around.filter_map(|at| self.comparisons.get(at));
+        let all: Vec<Layout> = comparisons
+            .flat_map(|one| one.behaviour.layouts.iter().cloned())
+            .collect();
+        let differences = self.differences(index);
+        Layout::of_all(&all, differences.iter().map(PointDifference::key))
     }
 
     /// The subject that a point between the ends made dearest for its size,

@@ -25,6 +25,7 @@ fn the_same_points_in_another_order_do_not_differ() {
             points: 2,
             differences: Vec::new(),
             sweeps: [("s".to_owned(), 2)].into(),
+            layouts: Vec::new(),
         }
     );
 }
@@ -79,6 +80,28 @@ fn every_part_of_an_outcome_counts() {
             1
         );
     }
+}
+
+#[test]
+fn the_layouts_of_what_differs_are_kept() {
+    let layout = |prefix: &str| Layout::parse(&format!("s {prefix} front=0 behind=0 size=1"));
+    let all = [layout("-"), layout("b/"), layout("c/")].map(Option::unwrap);
+    let before = [point("end/1", 1), point("b/end/1", 1), point("c/end/1", 1)];
+    let after = [point("end/1", 0), point("b/end/1", 0), point("c/end/1", 1)];
+    let behaviour = Behaviour::compare(&before, &after).laid_out(&[&all[..], &all].concat());
+    let kept = behaviour.layouts.iter().map(|one| one.prefix.as_str());
+    assert_eq!(kept.collect::<Vec<_>>(), ["b/", ""]);
+    let text = serde_json::to_string(&behaviour).unwrap();
+    assert_eq!(serde_json::from_str::<Behaviour>(&text).unwrap(), behaviour);
+}
+
+/// What was saved before layouts were told.
+#[test]
+fn a_saved_behaviour_without_layouts_is_read() {
+    let behaviour = Behaviour::compare(&[point("end/1", 1)], &[point("end/1", 0)]);
+    let text = serde_json::to_string(&behaviour).unwrap();
+    assert!(!text.contains("layouts"), "{text}");
+    assert_eq!(serde_json::from_str::<Behaviour>(&text).unwrap(), behaviour);
 }
 
 proptest! {

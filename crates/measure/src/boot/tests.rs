@@ -76,10 +76,13 @@ fn instructions_get_a_function_and_a_meaning() {
 #[test]
 fn what_a_guest_of_another_kind_says_is_named_after_it() {
     let console = "@tg guest 1\n@tg skip bench statx no device\n@tg error bench poll it failed\n\
+                   @tg layout epoll_wait - front=0 behind=0 size=0\n\
                    @tg point epoll_wait null ret=-1 errno=14 bytes=\n@tg points epoll_wait 1\n@tg done\n";
     let counts = "tollgate-counts 1\ntarget x86_64\nkernel ffff800000000000\ncomplete 0\n";
     let named = |abi, cpu| {
-        let run = read(console, counts).unwrap().of_guest(abi, cpu);
+        let mut run = BootResult::default();
+        run.add(read(console, counts).unwrap().of_guest(abi, cpu));
+        assert_eq!(run.layouts[0].sweep, run.points[0].sweep);
         let first = (&run.points[0].sweep, &run.skips[0].job, &run.errors[0]);
         format!("{} | {} | {}", first.0, first.1, first.2)
     };

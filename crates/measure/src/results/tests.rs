@@ -10,6 +10,7 @@ const GOOD: &str = "\
 @tg phase 2 getppid ops=1000 rep=0\r
 @tg skip bench statx this guest has no benchmark of that name\r
 @tg error bench poll fds=-1: poll returned 0, wanted 1\r
+@tg layout epoll_wait - front=0 behind=8 size=12 each=12 events=0+4 data=4+8\r
 @tg point epoll_wait end/17 ret=1 errno=0 bytes=01000000,..x12,--x4\r
 @tg point epoll_wait null ret=-1 errno=14 bytes=\r
 @tg points epoll_wait 2\r
@@ -53,6 +54,12 @@ fn results_are_read_from_between_the_kernels_lines() {
     assert_eq!(results.points[1].outcome, outcome);
     assert_eq!(results.points[0].outcome.bytes, "01000000,..x12,--x4");
     assert_eq!(results.skips[0].job, "bench statx");
+    let layouts = results.clone().of_guest(Some("ia32")).layouts;
+    let layouts: Vec<_> = layouts
+        .iter()
+        .map(|one| (&*one.sweep, one.buffer.fields.len()))
+        .collect();
+    assert_eq!(layouts, [("epoll_wait (ia32)", 2)]);
     let with_parameters = "@tg guest 1\n@tg skip bench x a=1 b=-2: no device: none\n\
                            @tg skip bench y a=1 is no parameter\n@tg done\n";
     let skips = Results::parse(with_parameters.as_bytes()).unwrap().skips;
@@ -117,6 +124,12 @@ fn faults_name_the_line_and_what_to_do() {
         edit("ret=1 ", ""),
         edit("points epoll_wait 2", "points epoll_wait 3"),
         edit("@tg points epoll_wait 2\r\n", ""),
+        edit("front=0 ", ""),
+        edit("data=4+8", "data=4+9"),
+        edit(
+            "data=4+8\r\n",
+            "data=4+8\r\n@tg layout epoll_wait - front=0 behind=0 size=1\n",
+        ),
         edit("skip bench statx this", "skip disk statx this"),
         edit("@tg skip", "@tg jump"),
     ];
