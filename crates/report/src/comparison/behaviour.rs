@@ -2,7 +2,7 @@
 //! behind them.
 
 use tollgate_defect::answer;
-use tollgate_measure::{Outcome, PointDifference};
+use tollgate_measure::{Layout, Outcome, Part, Place, PointDifference, Spot};
 
 use crate::text::{clean, plural};
 
@@ -76,28 +76,34 @@ const ERRORS: [&str; 34] = [
 ];
 
 /// The first differences, two lines each: what differs in words, then what each
-/// kernel left, each by its letter. How many more there are is the last.
-pub(super) fn lines(differences: &[PointDifference], letters: (char, char)) -> Vec<String> {
+/// kernel left, each by its letter. How many more there are is the last. The layouts
+/// name the members of structures that lie in memory.
+pub(super) fn lines(
+    differences: &[PointDifference],
+    layouts: &[Layout],
+    letters: (char, char),
+) -> Vec<String> {
     let shown = differences.iter().take(POINTS_SHOWN);
-    let shown = shown.map(|point| line(point, letters));
+    let shown = shown.map(|point| line(point, layouts, letters));
     let more = differences.len().saturating_sub(POINTS_SHOWN);
     let more =
         (more > 0).then(|| format!("and {more} more (all of them are in the JSON document)"));
     shown.chain(more).collect()
 }
 
-fn line(point: &PointDifference, (a, b): (char, char)) -> String {
+fn line(point: &PointDifference, layouts: &[Layout], (a, b): (char, char)) -> String {
     let around = first_difference(point).unwrap_or_default();
     let bytes = |outcome: Option<&Outcome>| match outcome {
         None => "has no such point".to_owned(),
         Some(outcome) => raw(outcome, around),
     };
+    let layout = Layout::of(layouts, &point.sweep, &point.name);
     let place = place(&point.name).map_or_else(String::new, |words| format!(" ({words})"));
     format!(
         "{} {}{place}: {}. {a} {}; {b} {}",
         clean(&point.sweep),
         clean(&point.name),
-        what(point, a, b),
+        what(point, layout, a, b),
         bytes(point.before.as_ref()),
         bytes(point.after.as_ref())
     )
@@ -123,7 +129,7 @@ fn place(name: &str) -> Option<String> {
 }
 
 /// Which of its parts differ.
-fn what(point: &PointDifference, a: char, b: char) -> String {
+fn what(point: &PointDifference, layout: Option<&Layout>, a: char, b: char) -> String {
     let (before, after) = match (&point.before, &point.after) {
         (Some(before), Some(after)) => (before, after),
         (None, _) => return format!("only {b} has it"),
@@ -141,7 +147,7 @@ fn what(point: &PointDifference, a: char, b: char) -> String {
         all.push(format!("errno is {one} in {a}, {other} in {b}"));
     }
     if before.bytes != after.bytes {
-        all.push(memory(&before.bytes, &after.bytes, a, b));
+        all.push(memory([&before.bytes, &after.bytes], layout, a, b));
     }
     all.join(", ")
 }
@@ -177,8 +183,8 @@ impl Byte {
 }
 
 /// The first byte of memory that differs, and how many do.
-fn memory(before: &str, after: &str, a: char, b: char) -> String {
-    let (Some(one), Some(other)) = (bytes(before), bytes(after)) else {
+fn memory(sides: [&str; 2], layout: Option<&Layout>, a: char, b: char) -> String {
+    let [Some(one), Some(other)] = sides.map(bytes) else {
         return "leaves other bytes".to_owned();
     };
     if one.len() != other.len() {
@@ -188,17 +194,46 @@ fn memory(before: &str, after: &str, a: char, b: char) -> String {
     let pairs = || one.iter().zip(&other).enumerate();
     let count = pairs().filter(|(_, (one, other))| one != other).count();
     let first = pairs().find(|(_, (one, other))| one != other);
-    first.map_or_else(
-        || "writes the same bytes otherwise".to_owned(),
-        |(at, (one, other))| {
+    let Some((at, (left, right))) = first else {
+        return "writes the same bytes otherwise".to_owned();
+    };
+    // A layout of other memory than what is shown says nothing of it.
+    let layout = layout.filter(|layout| layout.shown() == one.len());
+    let (different, left, right) = (plural(count, "byte"), left.words(), right.words());
+    match layout.and_then(|layout| layout.place(at)) {
+        None => format!(
+            "leaves {different} of memory different: byte {at} is {left} in {a}, {right} in {b}"
+        ),
+        Some(place) => {
+            let first = if count > 1 { "the first " } else { "" };
+            let lies = lies(place, at);
             format!(
-                "leaves {} of memory different: byte {at} is {} in {a}, {} in {b}",
-                plural(count, "byte"),
-                one.words(),
-                other.words()
+                "leaves {different} of memory different, {first}{lies}: {left} in {a}, {right} in {b}"
             )
-        },
-    )
+        }
+    }
+}
+
+/// Where a byte lies, `at` being its number among those that are shown.
+fn lies(place: Place<'_>, at: usize) -> String {
+    match place {
+        Place::Front(bytes) => format!("at {} in front of the buffer", plural(bytes, "byte")),
+        Place::Behind(byte) => format!("at byte {byte} behind the buffer"),
+        Place::Buffer(spot) => in_buffer(spot, at, "the buffer", ""),
+        Place::Also(spot) => in_buffer(spot, at, "the second buffer", " of the second buffer"),
+    }
+}
+
+fn in_buffer(spot: Spot<'_>, at: usize, buffer: &str, suffix: &str) -> String {
+    let part = match spot.part {
+        Part::Byte(byte) => return format!("at byte {byte} of {buffer}"),
+        Part::Field(name) => clean(name),
+        Part::Padding(Some(name)) => format!("padding behind {}", clean(name)),
+        Part::Padding(None) => "padding at the start".to_owned(),
+    };
+    let element = spot.element;
+    let element = element.map_or_else(String::new, |number| format!(" of element {number}"));
+    format!("in {part}{element}{suffix} (byte {at})")
 }
 
 /// Memory as `docs/guest-protocol.md` writes it; none where it is not written so.
@@ -290,6 +325,7 @@ fn cuts(letters: &[char]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tollgate_measure::{Field, Shape};
 
     fn outcome(ret: i64, errno: u32, bytes: &str) -> Option<Outcome> {
         Some(Outcome {
@@ -324,7 +360,79 @@ mod tests {
             before,
             after,
         };
-        line(&point, ('A', 'B'))
+        line(&point, &[], ('A', 'B'))
+    }
+
+    fn layouts() -> Vec<Layout> {
+        let field = |(name, offset, size): &(&str, u16, u16)| Field {
+            name: (*name).to_owned(),
+            offset: *offset,
+            size: *size,
+        };
+        let shape = |size, each, fields: &[_]| Shape {
+            size,
+            each,
+            fields: fields.iter().map(field).collect(),
+        };
+        let layout = |prefix: &str, buffer, also| Layout {
+            sweep: "s".to_owned(),
+            prefix: prefix.to_owned(),
+            front: 4,
+            behind: 4,
+            buffer,
+            also,
+        };
+        let told = shape(8, None, &[("si_signo", 4, 2)]);
+        vec![
+            layout("", shape(8, None, &[]), None),
+            layout(
+                "events/",
+                shape(16, Some(8), &[("events", 0, 2), ("data", 4, 4)]),
+                None,
+            ),
+            layout("also/", shape(4, None, &[("\u{1b}x", 0, 4)]), Some(told)),
+            layout("plain/", shape(4, None, &[]), Some(shape(8, None, &[]))),
+        ]
+    }
+
+    /// What is said where all bytes from one on are others, or that one alone.
+    fn lying(name: &str, shown: usize, at: usize, alone: bool) -> String {
+        let after: String = (0..shown)
+            .map(|byte| {
+                if byte == at || !alone && byte > at {
+                    "01"
+                } else {
+                    "00"
+                }
+            })
+            .collect();
+        let point = PointDifference {
+            sweep: "s".into(),
+            name: name.into(),
+            before: outcome(0, 0, &"00".repeat(shown)),
+            after: outcome(0, 0, &after),
+        };
+        let said = line(&point, &layouts(), ('A', 'B'));
+        let (said, _) = said.split_once(". A ret").unwrap();
+        said.to_owned()
+    }
+
+    #[test]
+    fn a_byte_that_differs_is_named_by_its_member_or_by_its_place() {
+        let mut said = Vec::new();
+        for (name, shown, bytes) in [
+            ("end/3", 16, &[1, 4, 11, 12, 15][..]),
+            ("events/end/3", 24, &[3, 4, 6, 11, 12, 19, 20]),
+            ("also/end/3", 20, &[4, 12, 16, 18]),
+            ("plain/end/3", 20, &[3, 19]),
+        ] {
+            said.extend(bytes.iter().map(|at| lying(name, shown, *at, false)));
+        }
+        said.push(lying("events/align/3/again", 24, 4, true));
+        said.push(lying("plain/align/3", 20, 3, true));
+        // More is shown than the layout has.
+        said.push(lying("events/align/3", 25, 4, true));
+        insta::assert_snapshot!(said.join("\n"));
     }
 
     #[test]

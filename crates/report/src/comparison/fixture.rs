@@ -98,9 +98,9 @@ impl Boot {
     pub(super) fn base() -> Self {
         let end = (0..400).map(|n| {
             let outcome = if n < 12 {
-                "ret=-1 errno=14 bytes=..x12"
+                "ret=-1 errno=14 bytes=..x20"
             } else {
-                "ret=1 errno=0 bytes=0100000000000000"
+                "ret=1 errno=0 bytes=..x8,010000000000000000000000"
             };
             (format!("end/{n}"), outcome.to_owned())
         });
@@ -153,6 +153,8 @@ impl Boot {
             )
             .unwrap();
         }
+        let layout = "front=8 behind=0 size=12 each=12 events=0+4 data=4+8";
+        writeln!(text, "@tg layout epoll_wait - {layout}\r").unwrap();
         for (name, outcome) in &self.points {
             writeln!(text, "@tg point epoll_wait {name} {outcome}\r").unwrap();
         }

@@ -89,6 +89,7 @@ fn verdict(comparison: &Comparison, alone: bool) -> document::Verdict {
             .map(headline_of),
         details: behaviour::lines(
             &comparison.behaviour.differences,
+            &comparison.behaviour.layouts,
             (comparison.before.letter, after.letter),
         ),
     }

@@ -187,7 +187,8 @@ fn patches(series: &Series) -> Vec<Fact> {
 fn otherwise(series: &Series) -> Option<Section> {
     let points = series.points.iter().enumerate();
     let facts = points.flat_map(|(at, point)| {
-        let lines = behaviour::lines(&series.differences(at), ('A', 'B')).into_iter();
+        let (differences, layouts) = (series.differences(at), series.layouts(at));
+        let lines = behaviour::lines(&differences, &layouts, ('A', 'B')).into_iter();
         lines.map(|line| Fact::plain(point.number.to_string(), line))
     });
     let facts: Vec<Fact> = facts.collect();

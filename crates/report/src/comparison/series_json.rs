@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tollgate_defect::Defect;
-use tollgate_measure::{Figure, PointDifference, Series, SeriesPoint, SeriesRow, Verdict};
+use tollgate_measure::{Figure, Layout, PointDifference, Series, SeriesPoint, SeriesRow, Verdict};
 
 use super::commands::script;
 use crate::json::to_json;
@@ -57,6 +57,8 @@ struct JsonPoint<'a> {
     verdict: Option<Verdict>,
     changed: Vec<String>,
     differences: Vec<PointDifference>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    layouts: Vec<Layout>,
     notes: Vec<String>,
 }
 
@@ -75,6 +77,7 @@ impl<'a> JsonPoint<'a> {
                 .map(|change| change.row.workload.to_string())
                 .collect(),
             differences: series.differences(at),
+            layouts: series.layouts(at),
             notes: comparison
                 .map(|one| one.notes.iter().map(words::note).collect())
                 .unwrap_or_default(),

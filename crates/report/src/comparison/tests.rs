@@ -67,8 +67,10 @@ fn colour_changes_nothing_but_colour() {
 fn behaviour_differs() -> Comparison {
     let a = Boot::base();
     let mut b = Boot::window();
-    b.points
-        .insert("end/17".into(), "ret=1 errno=0 bytes=01000000,..x8".into());
+    b.points.insert(
+        "end/17".into(),
+        "ret=1 errno=0 bytes=..x8,01000000,..x8".into(),
+    );
     b.points
         .insert("end/9".into(), "ret=0 errno=0 bytes=".into());
     b.points.remove("kernel");

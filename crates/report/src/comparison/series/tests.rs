@@ -86,7 +86,10 @@ fn behaving_otherwise() -> Series {
         compare(&base, &base, &boot)
     };
     Series {
-        comparisons: vec![with("01000000,..x8", false), with("01000000,..x8", true)],
+        comparisons: vec![
+            with("..x8,01000000,..x8", false),
+            with("..x8,01000000,..x8", true),
+        ],
         ..series()
     }
 }
@@ -110,6 +113,9 @@ fn a_patch_that_behaves_otherwise_is_said_to() {
     );
     let json: serde_json::Value = serde_json::from_str(&series_json(&series).unwrap()).unwrap();
     assert_eq!(json["points"][2]["differences"][0]["name"], "kernel");
+    let fields = &json["points"][1]["layouts"][0]["buffer"]["fields"];
+    assert_eq!(fields[1]["name"], "data");
+    assert!(json["points"][0].get("layouts").is_none());
     let schema = include_str!("../../../../../schema/series.schema.json");
     let schema = serde_json::from_str(schema).unwrap();
     assert!(jsonschema::is_valid(&schema, &json));

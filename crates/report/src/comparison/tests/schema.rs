@@ -23,12 +23,16 @@ fn every_json_document_satisfies_the_schema() {
         .collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(document["version"], PROVE_VERSION);
+    let behaviour = |at: usize| document["comparisons"][at]["behaviour"].clone();
+    assert_eq!(behaviour(1)["layouts"][0]["sweep"], "epoll_wait");
+    // Where nothing differs there is none, as in older results.
+    assert!(behaviour(0).get("layouts").is_none());
 }
 
 #[test]
 fn the_schema_refuses_what_is_no_result() {
     let schema = schema();
-    let edits: [fn(&mut serde_json::Value); 8] = [
+    let edits: [fn(&mut serde_json::Value); 9] = [
         |d| d["version"] = 1.into(),
         |d| d["more"] = 1.into(),
         |d| d["comparisons"][0]["verdict"] = "great".into(),
@@ -36,6 +40,9 @@ fn the_schema_refuses_what_is_no_result() {
         |d| d["comparisons"][0]["workloads"][0]["before"]["kernel"]["opens"] = (-1).into(),
         |d| d["comparisons"][0]["workloads"][0]["per_call"]["kernel"] = serde_json::Value::Null,
         |d| d["comparisons"][1]["behaviour"]["differences"][0]["after"]["bytes"] = "0".into(),
+        |d| {
+            d["comparisons"][1]["behaviour"]["layouts"][0]["buffer"]["fields"][0]["size"] = 0.into()
+        },
         |d| {
             drop(
                 d["comparisons"][0]["setting"]
