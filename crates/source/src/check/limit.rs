@@ -9,8 +9,9 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::narrowed::refused;
 use super::space;
-use super::unbounded::{comes_before, is_of_loop, is_of_zero, refused, refuses_less};
+use super::unbounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 
 /// So many limits of a number are held against each other.
 const LIMITS: usize = 16;

@@ -10,8 +10,8 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fate::taken;
+use super::narrowed::refused;
 use super::space;
-use super::unbounded::refused;
 
 /// What becomes of a value.
 enum Use {

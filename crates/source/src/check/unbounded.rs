@@ -17,6 +17,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
+use super::narrowed::{is_awaited, is_of_default, narrowing, refused};
 use super::space;
 use super::tokens::parameters;
 use super::words::Permission;
@@ -413,50 +414,6 @@ fn by_name(
     source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
 }
 
-/// Where a variable takes the lesser of what it is and something else.
-fn narrowing(function: &FunctionContext<'_>, name: &str, effects: &[&Effect]) -> Vec<Span> {
-    let narrows = |value: Span| {
-        let value = function.expression(value);
-        value.is_some_and(|value| {
-            let call = value.uncast().1.call();
-            call.is_some_and(|(callee, given)| {
-                let mut given = given.iter().map(|own| own.uncast().1.name());
-                function.file.words.gives_least(callee) && given.any(|own| own == Some(name))
-            })
-        })
-    };
-    let own = effects.iter().filter(|own| match &own.kind {
-        EffectKind::Write(write) => write.value.is_some_and(narrows),
-        _ => false,
-    });
-    own.map(|own| own.span).collect()
-}
-
-/// Whether a place is done only where something holds for which a loop of the function waits:
-/// `while (!c) schedule();` and `if (c)`.
-fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
-    let node = function
-        .root
-        .descendant_for_byte_range(place.start, place.end);
-    let around = std::iter::successors(node, |own| own.parent());
-    let asked: Vec<_> = around
-        .filter(|own| own.known_kind() == "if_statement")
-        .filter_map(|own| own.part("condition"))
-        .map(|own| function.expression_of(own))
-        .collect();
-    let mut awaited = false;
-    function.each_of(&["while_statement"], |node| {
-        let waits = node
-            .part("condition")
-            .map(|own| function.expression_of(own));
-        awaited |= waits.is_some_and(|own| match &own.term {
-            Term::Unary(not, inner) if not == "!" => asked.iter().any(|one| **one == **inner),
-            _ => false,
-        });
-    });
-    awaited
-}
-
 /// Whether a call before a place puts something else over what a pointer leads to: `memset()`.
 pub(crate) fn is_put_over(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let words = function.file.words;
@@ -535,18 +492,6 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
         .descendant_for_byte_range(other.start, other.end);
     let mut around = std::iter::successors(node, |own: &Node<'_>| own.parent());
     around.any(|own| is_loop(own) && span(own).contains(one))
-}
-
-/// Whether a place is done where no case of a switch holds: any other number comes there.
-fn is_of_default(switch: Node<'_>, at: Span) -> bool {
-    let Some(body) = switch.part("body") else {
-        return false;
-    };
-    let mut cursor = body.walk();
-    let mut cases = body.named_children(&mut cursor);
-    let default =
-        |own: &Node<'_>| own.known_kind() == "case_statement" && own.part("value").is_none();
-    cases.any(|own| default(&own) && span(own).contains(at))
 }
 
 /// Whether a statement goes round.
@@ -698,27 +643,6 @@ pub(crate) fn refuses_less(
         let then = function.graph.statement(span(then));
         then.is_some_and(|then| function.graph.leaves(then))
     })
-}
-
-/// What is done where a condition holds, of those that are asked one after the other.
-pub(crate) fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
-    let mut own = node;
-    loop {
-        let parent = own.parent()?;
-        match parent.known_kind() {
-            "parenthesized_expression" => {}
-            "binary_expression"
-                if parent
-                    .part("operator")
-                    .is_some_and(|of| of.known_kind() == "||") => {}
-            "if_statement" => {
-                let asked = parent.part("condition") == Some(own);
-                return parent.part("consequence").filter(|_| asked);
-            }
-            _ => return None,
-        }
-        own = parent;
-    }
 }
 
 /// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.

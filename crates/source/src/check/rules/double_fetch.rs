@@ -1,13 +1,11 @@
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::Direction;
-use crate::check::accesses::{Access, root_of};
+use crate::check::accesses::root_of;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::fetch::Fetch;
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -40,146 +38,6 @@ const ALIASES: usize = 4;
 
 /// So many fetches of a function are compared with each other.
 const FETCHES: usize = 64;
-
-/// A fetch from the user, into a variable.
-struct Fetch<'t> {
-    node: Node<'t>,
-    span: Span,
-    /// The user's address.
-    user: Span,
-    /// The variable that the address is made from.
-    user_root: String,
-    /// The address, without casts.
-    address: Expression,
-    /// Whether it is of so many bytes, and not of one value.
-    counted: bool,
-    /// The variable that the value is or lies in; empty where another function has it.
-    value_root: String,
-    /// Whether it leaves out as much at the front of both sides.
-    shifted: bool,
-    /// Whether all of what that leads to is filled, and no member of it.
-    whole: bool,
-    /// How many bytes it is of, where that is said.
-    bytes: Option<Expression>,
-    /// Whether what it fills is a member behind a pointer: it is there when the function is left.
-    stays: bool,
-    /// The same, or a variable of the function is.
-    all: bool,
-    /// What of it was asked there, where another function fetches it.
-    asked: Option<Asked>,
-    /// Whether the variable is used behind it, once that was asked.
-    used: OnceCell<bool>,
-}
-
-impl<'t> Fetch<'t> {
-    /// An access that reads.
-    fn of(function: &FunctionContext<'_>, access: &Access<'t>) -> Option<Self> {
-        let value = || Expression::of(function.context, access.value_node);
-        let address = || without_shift(&access.address, value().uncast().1);
-        (access.word.direction == Direction::Read).then(|| Self {
-            node: access.node,
-            span: access.span,
-            user: access.user,
-            user_root: access.user_root.clone(),
-            address: address().unwrap_or_else(|| access.address.clone()),
-            counted: access.count.is_some(),
-            shifted: address().is_some(),
-            value_root: access.value_root.clone(),
-            whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
-            bytes: access.bytes.clone(),
-            stays: is_member_behind(&value()),
-            all: is_all_of(&value(), &access.value_root),
-            asked: None,
-            used: OnceCell::new(),
-        })
-    }
-
-    /// A call that gives a copy, which a variable takes.
-    fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-        let words = function.duplicates(&name)?;
-        let user = call
-            .part("arguments")?
-            .named_child(answer::fits(words.user)?)?;
-        let holder = call.parent()?;
-        let variable = match holder.known_kind() {
-            "assignment_expression" => holder.part("left")?,
-            "init_declarator" => holder.part("declarator")?,
-            _ => return None,
-        };
-        Some(Self {
-            node: call,
-            span: span(call),
-            user: span(user),
-            user_root: root_of(function.context, user),
-            address: Expression::of(function.context, bare(user)),
-            counted: true,
-            shifted: false,
-            value_root: root_of(function.context, variable),
-            whole: true,
-            bytes: None,
-            stays: false,
-            all: true,
-            asked: None,
-            used: OnceCell::new(),
-        })
-    }
-
-    /// What a function of the file fetches that is called there.
-    fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
-        let name = function.callee(call);
-        let Some(known) = name.and_then(|name| function.known.get(name)) else {
-            return Vec::new();
-        };
-        let whole = function.expression_of(call);
-        let Some((_, given)) = whole.call() else {
-            return Vec::new();
-        };
-        let fetches = known.fetches.iter().filter_map(|own| {
-            let address = own.given(&known.parameters, given)?;
-            Some(Self {
-                node: call,
-                span: span(call),
-                user: span(call.part("arguments")?),
-                user_root: address.root().name()?.to_owned(),
-                address,
-                counted: own.counted,
-                shifted: false,
-                value_root: String::new(),
-                whole: false,
-                bytes: None,
-                stays: false,
-                all: false,
-                asked: Some(own.asked.clone()),
-                used: OnceCell::new(),
-            })
-        });
-        fetches.collect()
-    }
-}
-
-/// `&p->member`, `p->array`
-fn is_member_behind(value: &Expression) -> bool {
-    let value = value.uncast().1;
-    let place = match &value.term {
-        Term::Address(place) => place,
-        _ => value,
-    };
-    matches!(place.term, Term::Member { .. }) && space::followed(place).is_some()
-}
-
-/// The object's front of which a copy leaves out as much on both sides: `p` of `p + n`, where
-/// the kernel's is `q + n`.
-fn without_shift(address: &Expression, value: &Expression) -> Option<Expression> {
-    let front = |own: &Expression| match &own.term {
-        Term::Binary(left, operator, right) if operator == "+" => {
-            Some((left.uncast().1.clone(), (**right).clone()))
-        }
-        _ => None,
-    };
-    let ((users, one), (kernels, other)) = (front(address)?, front(value)?);
-    (one == other && kernels.name().is_some()).then_some(users)
-}
 
 /// The variable whose value another one has from its only assignment on.
 fn origin(function: &FunctionContext<'_>, name: &str) -> String {

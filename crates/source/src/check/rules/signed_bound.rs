@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{space, unbounded};
+use crate::check::{narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -54,7 +54,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     // `sizeof(x)` makes an unsigned comparison of it again.
     let sized = |part: &Expression| matches!(part.term, Term::SizeOf(_) | Term::SizeOfType(_));
     (plain && !most.any(&sized)).then_some(())?;
-    let then = unbounded::refused(node)?;
+    let then = narrowed::refused(node)?;
     let leaves = function.graph.statement(span(then));
     leaves.filter(|then| function.graph.leaves(then))?;
     let signed = |shape: &Shape| match shape {

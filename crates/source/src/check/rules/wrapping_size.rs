@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{asked, extent, space, unbounded};
+use crate::check::{asked, extent, narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -55,7 +55,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     };
     let size = size.uncast().1;
     is_made(size).then_some(())?;
-    let then = unbounded::refused(node)?;
+    let then = narrowed::refused(node)?;
     let leaves = function.graph.statement(span(then));
     leaves.filter(|then| function.graph.leaves(then))?;
     let number = wraps(function, size, width(function, size)?, span(node))?;

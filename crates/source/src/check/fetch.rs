@@ -1,0 +1,159 @@
+//! What a function fetches from the user: by itself, by a call that makes a copy, or by a function
+//! of the file.
+
+use std::cell::OnceCell;
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::Direction;
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::{bare, span};
+use crate::span::Span;
+
+use super::accesses::{Access, root_of};
+use super::context::FunctionContext;
+use super::fetched::is_all_of;
+use super::known::Asked;
+use super::space;
+
+/// A fetch from the user, into a variable.
+pub(crate) struct Fetch<'t> {
+    pub(crate) node: Node<'t>,
+    pub(crate) span: Span,
+    /// The user's address.
+    pub(crate) user: Span,
+    /// The variable that the address is made from.
+    pub(crate) user_root: String,
+    /// The address, without casts.
+    pub(crate) address: Expression,
+    /// Whether it is of so many bytes, and not of one value.
+    pub(crate) counted: bool,
+    /// The variable that the value is or lies in; empty where another function has it.
+    pub(crate) value_root: String,
+    /// Whether it leaves out as much at the front of both sides.
+    pub(crate) shifted: bool,
+    /// Whether all of what that leads to is filled, and no member of it.
+    pub(crate) whole: bool,
+    /// How many bytes it is of, where that is said.
+    pub(crate) bytes: Option<Expression>,
+    /// Whether what it fills is a member behind a pointer: it is there when the function is left.
+    pub(crate) stays: bool,
+    /// The same, or a variable of the function is.
+    pub(crate) all: bool,
+    /// What of it was asked there, where another function fetches it.
+    pub(crate) asked: Option<Asked>,
+    /// Whether the variable is used behind it, once that was asked.
+    pub(crate) used: OnceCell<bool>,
+}
+
+impl<'t> Fetch<'t> {
+    /// An access that reads.
+    pub(crate) fn of(function: &FunctionContext<'_>, access: &Access<'t>) -> Option<Self> {
+        let value = || Expression::of(function.context, access.value_node);
+        let address = || without_shift(&access.address, value().uncast().1);
+        (access.word.direction == Direction::Read).then(|| Self {
+            node: access.node,
+            span: access.span,
+            user: access.user,
+            user_root: access.user_root.clone(),
+            address: address().unwrap_or_else(|| access.address.clone()),
+            counted: access.count.is_some(),
+            shifted: address().is_some(),
+            value_root: access.value_root.clone(),
+            whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
+            bytes: access.bytes.clone(),
+            stays: is_member_behind(&value()),
+            all: is_all_of(&value(), &access.value_root),
+            asked: None,
+            used: OnceCell::new(),
+        })
+    }
+
+    /// A call that gives a copy, which a variable takes.
+    pub(crate) fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
+        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let words = function.duplicates(&name)?;
+        let user = call
+            .part("arguments")?
+            .named_child(answer::fits(words.user)?)?;
+        let holder = call.parent()?;
+        let variable = match holder.known_kind() {
+            "assignment_expression" => holder.part("left")?,
+            "init_declarator" => holder.part("declarator")?,
+            _ => return None,
+        };
+        Some(Self {
+            node: call,
+            span: span(call),
+            user: span(user),
+            user_root: root_of(function.context, user),
+            address: Expression::of(function.context, bare(user)),
+            counted: true,
+            shifted: false,
+            value_root: root_of(function.context, variable),
+            whole: true,
+            bytes: None,
+            stays: false,
+            all: true,
+            asked: None,
+            used: OnceCell::new(),
+        })
+    }
+
+    /// What a function of the file fetches that is called there.
+    pub(crate) fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
+        let name = function.callee(call);
+        let Some(known) = name.and_then(|name| function.known.get(name)) else {
+            return Vec::new();
+        };
+        let whole = function.expression_of(call);
+        let Some((_, given)) = whole.call() else {
+            return Vec::new();
+        };
+        let fetches = known.fetches.iter().filter_map(|own| {
+            let address = own.given(&known.parameters, given)?;
+            Some(Self {
+                node: call,
+                span: span(call),
+                user: span(call.part("arguments")?),
+                user_root: address.root().name()?.to_owned(),
+                address,
+                counted: own.counted,
+                shifted: false,
+                value_root: String::new(),
+                whole: false,
+                bytes: None,
+                stays: false,
+                all: false,
+                asked: Some(own.asked.clone()),
+                used: OnceCell::new(),
+            })
+        });
+        fetches.collect()
+    }
+}
+
+/// `&p->member`, `p->array`
+fn is_member_behind(value: &Expression) -> bool {
+    let value = value.uncast().1;
+    let place = match &value.term {
+        Term::Address(place) => place,
+        _ => value,
+    };
+    matches!(place.term, Term::Member { .. }) && space::followed(place).is_some()
+}
+
+/// The object's front of which a copy leaves out as much on both sides: `p` of `p + n`, where
+/// the kernel's is `q + n`.
+fn without_shift(address: &Expression, value: &Expression) -> Option<Expression> {
+    let front = |own: &Expression| match &own.term {
+        Term::Binary(left, operator, right) if operator == "+" => {
+            Some((left.uncast().1.clone(), (**right).clone()))
+        }
+        _ => None,
+    };
+    let ((users, one), (kernels, other)) = (front(address)?, front(value)?);
+    (one == other && kernels.name().is_some()).then_some(users)
+}

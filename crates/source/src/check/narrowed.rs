@@ -1,0 +1,92 @@
+//! Where a number is bounded, and where it is not for all that.
+
+use tree_sitter::Node;
+
+use crate::expression::Term;
+use crate::flow::{Effect, EffectKind};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::context::FunctionContext;
+
+/// Where a variable takes the lesser of what it is and something else.
+pub(crate) fn narrowing(
+    function: &FunctionContext<'_>,
+    name: &str,
+    effects: &[&Effect],
+) -> Vec<Span> {
+    let narrows = |value: Span| {
+        let value = function.expression(value);
+        value.is_some_and(|value| {
+            let call = value.uncast().1.call();
+            call.is_some_and(|(callee, given)| {
+                let mut given = given.iter().map(|own| own.uncast().1.name());
+                function.file.words.gives_least(callee) && given.any(|own| own == Some(name))
+            })
+        })
+    };
+    let own = effects.iter().filter(|own| match &own.kind {
+        EffectKind::Write(write) => write.value.is_some_and(narrows),
+        _ => false,
+    });
+    own.map(|own| own.span).collect()
+}
+
+/// Whether a place is done only where something holds for which a loop of the function waits:
+/// `while (!c) schedule();` and `if (c)`.
+pub(crate) fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
+    let node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let around = std::iter::successors(node, |own| own.parent());
+    let asked: Vec<_> = around
+        .filter(|own| own.known_kind() == "if_statement")
+        .filter_map(|own| own.part("condition"))
+        .map(|own| function.expression_of(own))
+        .collect();
+    let mut awaited = false;
+    function.each_of(&["while_statement"], |node| {
+        let waits = node
+            .part("condition")
+            .map(|own| function.expression_of(own));
+        awaited |= waits.is_some_and(|own| match &own.term {
+            Term::Unary(not, inner) if not == "!" => asked.iter().any(|one| **one == **inner),
+            _ => false,
+        });
+    });
+    awaited
+}
+
+/// Whether a place is done where no case of a switch holds: any other number comes there.
+pub(crate) fn is_of_default(switch: Node<'_>, at: Span) -> bool {
+    let Some(body) = switch.part("body") else {
+        return false;
+    };
+    let mut cursor = body.walk();
+    let mut cases = body.named_children(&mut cursor);
+    let default =
+        |own: &Node<'_>| own.known_kind() == "case_statement" && own.part("value").is_none();
+    cases.any(|own| default(&own) && span(own).contains(at))
+}
+
+/// What is done where a condition holds, of those that are asked one after the other.
+pub(crate) fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    let mut own = node;
+    loop {
+        let parent = own.parent()?;
+        match parent.known_kind() {
+            "parenthesized_expression" => {}
+            "binary_expression"
+                if parent
+                    .part("operator")
+                    .is_some_and(|of| of.known_kind() == "||") => {}
+            "if_statement" => {
+                let asked = parent.part("condition") == Some(own);
+                return parent.part("consequence").filter(|_| asked);
+            }
+            _ => return None,
+        }
+        own = parent;
+    }
+}
