@@ -252,3 +252,32 @@ fn contexts(comparison: &Comparison) -> Vec<Fact> {
     };
     comparison.contexts.iter().map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::gain;
+    use super::*;
+
+    /// A line for each count that was interrupted was most of a page with many variants.
+    #[test]
+    fn interrupted_counts_of_an_image_share_a_line() {
+        let mut comparison = gain();
+        for row in &mut comparison.workloads {
+            row.after.repetitions.identical = row.after.repetitions.total - 1;
+        }
+        let facts = repetitions(&comparison);
+        let [summary, of_b] = facts.as_slice() else {
+            panic!("{facts:?}");
+        };
+        let count = comparison.workloads.len();
+        assert!(summary.text.contains(&format!("{count} of {}", 2 * count)));
+        assert_eq!(of_b.text.matches(" in B: ").count(), count);
+        let Some(last) = comparison.workloads.last_mut() else {
+            panic!("no workload");
+        };
+        last.after.repetitions.identical = 1;
+        let facts = repetitions(&comparison);
+        assert_eq!(facts.len(), 3);
+        assert_eq!(facts.iter().filter(|own| own.tone == Tone::Bad).count(), 1);
+    }
+}
