@@ -245,6 +245,16 @@ fn what_is_wiped_on_one_way_is_wiped_on_each() {
         assert_eq!(with("goto out", wipe), NONE, "{wipe}");
     }
     assert_eq!(with("return err", "note(key)"), NONE);
+    // A structure is given by its address.
+    let structure = |fails: &str| {
+        said(&format!(
+            "struct secret {{ u8 key[32]; }};\nstatic long f(struct dev *d, const void __user *p)\n{{\n\tstruct secret own;\n\tint err;\n\n\
+             \tif (copy_from_user(&own, p, sizeof(own)))\n\t\treturn -EFAULT;\n\terr = judge(d, &own);\n\tif (err)\n\t\t{fails};\n\
+             \terr = load(d, &own);\nout:\n\tmemzero_explicit(&own, sizeof(own));\n\treturn err;\n}}\n"
+        ))
+    };
+    assert_eq!(structure("return err"), ["kept-secret"]);
+    assert_eq!(structure("goto out"), NONE);
     let freed = |frees: &str| {
         said(&format!(
             "static long f(struct dev *d, const void __user *p, u32 n)\n{{\n\tu8 *key;\n\tint err;\n\n\

@@ -616,3 +616,31 @@ impl Found {
             && line(self) == line(other)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+    use super::own_name;
+    use crate::types::machine::Facts;
+
+    /// Programs get what an architecture exports, the kernel has all of its own.
+    #[test]
+    fn programs_have_the_exported_headers_alone() {
+        let facts = Facts::builtin().unwrap();
+        let kernel = facts
+            .machines
+            .iter()
+            .find(|one| one.name == "x86_64")
+            .unwrap();
+        let programs = kernel.for_programs();
+        for machine in [kernel, &programs] {
+            let exported = own_name("arch/x86/include/uapi/asm/stat.h", machine);
+            assert_eq!(exported, Some("stat.h"));
+            assert_eq!(own_name("arch/arm/include/asm/page.h", machine), None);
+        }
+        let inner = "arch/x86/include/asm/page.h";
+        assert_eq!(own_name(inner, kernel), Some("page.h"));
+        assert_eq!(own_name(inner, &programs), None);
+    }
+}
