@@ -9,6 +9,8 @@
 mod mistakes;
 
 use mistakes::rules;
+use tollgate_source::check::{CheckWords, Checker};
+use tollgate_source::{Headers, TreePath, Vocabulary};
 
 const NONE: [&str; 0] = [];
 
@@ -302,4 +304,65 @@ fn memory_as_long_as_the_program_says_ends_no_string() {
     let array = "\tchar name[32];\n\n\tif (copy_from_user(name, u, sizeof(name)))\n\t\treturn -EFAULT;\n\
                  \treturn strcmp(d->name, name) == 0;";
     assert_eq!(function(array), NONE);
+}
+
+/// What a caller has copied from the user, asked for by a switch, and an index made of it.
+fn region(cases: &str) -> String {
+    format!(
+        "{TYPES}struct region {{ u32 argsz; u32 index; u64 size; }};\nstruct all {{ struct region *at; }};\n\
+         static int get(struct region *own, struct all *all)\n{{\n\tint i;\n\n\tswitch (own->index) {{\n\
+         \tcase 0:\n\t\town->size = 1;\n\t\treturn 0;\n{cases}\t}}\n\treturn 0;\n}}\n\
+         static long f(struct file *file, unsigned int cmd, unsigned long arg)\n{{\n\tstruct region own;\n\n\
+         \tif (copy_from_user(&own, (void __user *)arg, sizeof(own)))\n\t\treturn -EFAULT;\n\
+         \treturn get(&own, file->private_data);\n}}\n"
+    )
+}
+
+#[test]
+fn a_switch_bounds_nothing_where_no_case_holds() {
+    let picks = "\t\ti = own->index - 1;\n\t\town->size = all->at[i].size;\n\t\tbreak;\n";
+    let of = |case: &str| rules(&region(&format!("\t{case}:\n{picks}")));
+    assert_eq!(of("default"), ["unbounded-index"]);
+    assert_eq!(of("case 1"), NONE);
+    let asked = format!("\tdefault:\n\t\tif (own->index > 8)\n\t\t\treturn -EINVAL;\n{picks}");
+    assert_eq!(rules(&region(&asked)), NONE);
+}
+
+/// It said `&own`, which the caller hands on.
+#[test]
+fn a_member_that_a_caller_fills_is_named() {
+    let text = region("\tdefault:\n\t\town->size = all->at[own->index].size;\n");
+    let (vocabulary, words) = (
+        Vocabulary::builtin().unwrap(),
+        CheckWords::builtin().unwrap(),
+    );
+    let headers = Headers::new(&tollgate_source::no_tree).unwrap();
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let checked = checker.check(&TreePath::within("a.c"), text.as_bytes());
+    let said: Vec<&str> = checked
+        .violations
+        .iter()
+        .map(|own| own.message.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        ["own.index is the user's, and nothing bounds it before it picks an element of all->at"]
+    );
+}
+
+#[test]
+fn as_many_bytes_as_were_copied_end_an_array_if_it_has_one_more() {
+    let with = |refused: &str, leave: &str| {
+        said(&format!(
+            "struct wish {{ u32 kind; u32 len; u64 from; }};\nstatic int f(struct dev *d, void *data)\n{{\n\
+             \tstruct wish *own = data;\n\tint ret = 0;\n\n\tswitch (own->kind) {{\n\tcase 1:\n\t\tif ({refused}) {{\n\
+             \t\t\tret = -EINVAL;\n\t\t\t{leave};\n\t\t}}\n\t\tif (copy_from_user(d->name, u64_to_user_ptr(own->from), own->len))\n\
+             \t\t\treturn -EFAULT;\n\t\td->name[own->len] = 0;\n\t\tbreak;\n\t}}\n\treturn ret;\n}}\n"
+        ))
+    };
+    for leave in ["break", "return ret"] {
+        let wrong = with("own->len > sizeof(d->name)", leave);
+        assert_eq!(wrong, ["beyond-array"], "{leave}");
+        assert_eq!(with("own->len >= sizeof(d->name)", leave), NONE, "{leave}");
+    }
 }

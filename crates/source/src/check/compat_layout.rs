@@ -21,10 +21,10 @@ pub(crate) struct Otherwise {
 
 /// What an access takes at once at an address of a 32-bit program, and such a one has otherwise.
 pub(crate) fn otherwise(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Otherwise> {
-    let user = function.expression(access.user)?;
-    is_compat(function, &user).then_some(())?;
     let types = function.file.types;
     let machine = types.compat()?;
+    let user = function.expression(access.user)?;
+    is_compat(function, &user).then_some(())?;
     let name = match &access.bytes {
         Some(_) => {
             let value = function.expression_of(access.value_node);

@@ -44,7 +44,8 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
 }
 
 /// Whether so many bytes are all that the object has: of a variable its size, of memory what
-/// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room, which holds a 0 if anything put one there.
+/// was allocated, of the caller's what the caller says. `sizeof(name) - 1` leaves room, which holds
+/// a 0 if anything put one there.
 fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression) -> bool {
     let Some(name) = object.name() else {
         return is_member_of(function, object, count);

@@ -179,8 +179,15 @@ fn asked(
 ) -> Asked {
     let place = span(node);
     if node.known_kind() == "switch_statement" {
-        let of = node.part("condition").map(span);
-        return match of.is_some_and(|of| function.graph.names(of, root)) {
+        // Another member of the same says nothing of this one.
+        let about = |of: Node<'_>| {
+            let own = function.expression_of(of);
+            let other = matches!(own.term, Term::Member { .. })
+                && matches!(number.term, Term::Member { .. })
+                && !own.any(&|part| part == number);
+            function.graph.names(span(of), root) && !other
+        };
+        return match node.part("condition").is_some_and(about) {
             true => Asked::Unknown,
             false => Asked::Nothing,
         };

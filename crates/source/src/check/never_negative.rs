@@ -5,6 +5,7 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::context::FunctionContext;
+use super::known::Told;
 use super::space;
 
 /// An error number that is lost in a variable without a sign.
@@ -54,7 +55,7 @@ fn may_fail(function: &FunctionContext<'_>, name: &str) -> bool {
     let reads = words.cuts(name).is_some() || words.gives_length(name);
     // What gives 0 for a fault gives nothing that is negative.
     reads && !words.results().gives_zero_for_a_fault(name)
-        || matches!(function.told(name), Some(super::known::Told::Error))
+        || function.told(name) == Some(Told::Error)
 }
 
 fn is_unsigned(function: &FunctionContext<'_>, variable: &Expression) -> bool {

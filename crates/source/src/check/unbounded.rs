@@ -19,6 +19,7 @@ use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
 use super::narrowed::{is_awaited, is_of_default, narrowing, refused};
 use super::space;
+use super::strings::words;
 use super::tokens::parameters;
 use super::words::Permission;
 
@@ -245,7 +246,7 @@ fn member(
                 root.is_none_or(|root| is_limited_member(function, (root, number), at))
             };
             let bounded = function.assigns(number) || search.counts(function) && limited();
-            (!bounded).then(|| function.file.plain(number.span))
+            (!bounded).then(|| words(function, number))
         }
         Term::Member {
             holder,
@@ -257,7 +258,7 @@ fn member(
                 let copied = is_copied(function, root, at) && !function.assigns(number);
                 let bounded =
                     || search.counts(function) && is_limited_member(function, (root, number), at);
-                return (copied && !bounded()).then(|| function.file.plain(number.span));
+                return (copied && !bounded()).then(|| words(function, number));
             }
             let kept = !function.graph.takes_a_value(root);
             let limited =
@@ -282,7 +283,7 @@ fn member(
                     let value = only_value(function, number, at).filter(|_| new)?;
                     made(function, &value, at, search)
                 }
-                false => (filled && !limited).then(|| function.file.plain(number.span)),
+                false => (filled && !limited).then(|| words(function, number)),
             }
         }
         _ => None,

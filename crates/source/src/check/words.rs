@@ -143,7 +143,7 @@ fn unsuspected(names: &[String], parts: &[String]) -> Vec<String> {
 }
 
 /// What the calls that have it have of something, by their names.
-fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
+pub(super) fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
     let all = calls.all.iter();
     all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
         .collect()

@@ -34,18 +34,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if function.stops_at(at, MOST) {
             break;
         }
-        if let Some((used, released)) = used(owner, is_use) {
-            let file = function.file;
-            let name = &owner.local.name;
-            let message = format!(
-                "{name} was given back on line {}, and ways lead here from there",
-                function.line(released)
-            );
-            let mut violation = file.violation(&INFO, used, "used behind that", message);
-            violation
-                .related
-                .push(file.mark(released, "given back here"));
-            out.push(violation);
+        if let Some(own) = used(owner, is_use) {
+            let words = ("used behind that", "ways lead here from there");
+            out.push(behind_that(function, owner, own, words));
         }
     }
     // Of a reference others may have one of their own.
@@ -55,10 +46,15 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if owner.may_be_taken_again() {
             continue;
         }
-        if let Some((used, released)) = used(owner, again) {
-            out.push(given_back_again(function, owner, (used, released)));
+        if let Some(own) = used(owner, again) {
+            let words = (
+                "given back again",
+                "ways lead from there to where it is once more",
+            );
+            out.push(behind_that(function, owner, own, words));
         } else if let Some(own) = used(owner, is_use).filter(|(at, _)| copies(function, *at)) {
-            out.push(copied_behind(function, owner, own));
+            let words = ("used behind that", "what it leads to is copied here");
+            out.push(behind_that(function, owner, own, words));
         }
     }
     out.extend(freed_by_helper(function));
@@ -165,22 +161,20 @@ fn by_another(function: &FunctionContext<'_>, own: &Again) -> Violation {
     violation
 }
 
-/// A reference or a number that is given back once more.
-fn given_back_again(
+/// What is done with a variable behind where it was given back.
+fn behind_that(
     function: &FunctionContext<'_>,
     owner: &Owner<'_, '_>,
     (used, released): (Span, Span),
+    (label, what): (&str, &str),
 ) -> Violation {
     let file = function.file;
     let name = &owner.local.name;
-    let message = format!(
-        "{name} was given back on line {}, and ways lead from there to where it is once more",
-        function.line(released)
-    );
-    let mut violation = file.violation(&INFO, used, "given back again", message);
-    violation
-        .related
-        .push(file.mark(released, "given back here"));
+    let line = function.line(released);
+    let message = format!("{name} was given back on line {line}, and {what}");
+    let mut violation = file.violation(&INFO, used, label, message);
+    let mark = file.mark(released, "given back here");
+    violation.related.push(mark);
     violation
 }
 
@@ -197,25 +191,6 @@ fn copies(function: &FunctionContext<'_>, at: Span) -> bool {
             .callee(*call)
             .is_some_and(|name| results.copied(name).is_some())
     }) || function.accesses.iter().any(|own| at.contains(own.span))
-}
-
-/// Memory that is copied behind where the function's own reference to it was given back.
-fn copied_behind(
-    function: &FunctionContext<'_>,
-    owner: &Owner<'_, '_>,
-    (used, released): (Span, Span),
-) -> Violation {
-    let file = function.file;
-    let name = &owner.local.name;
-    let message = format!(
-        "{name} was given back on line {}, and what it leads to is copied here",
-        function.line(released)
-    );
-    let mut violation = file.violation(&INFO, used, "used behind that", message);
-    violation
-        .related
-        .push(file.mark(released, "given back here"));
-    violation
 }
 
 /// A member that still leads to what was given back.

@@ -3,6 +3,8 @@
 use crate::calls::{Calls, Parses};
 use crate::hashed::{HashMap, HashSet};
 
+use super::each;
+
 /// Calls by what their results are.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
@@ -22,18 +24,12 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn of(calls: &Calls) -> Self {
-        let all = calls.all.iter();
-        let at_most = all.filter_map(|call| Some((call.name.clone(), call.does.at_most?)));
-        let parses = calls.all.iter();
-        let parses = parses.filter_map(|call| Some((call.name.clone(), call.does.parses?)));
-        let compared = calls.all.iter();
-        let compared = compared.filter_map(|call| Some((call.name.clone(), call.does.compared?)));
         Self {
-            compared: compared.collect(),
-            parses: parses.collect(),
+            compared: each(calls, |does| does.compared),
+            parses: each(calls, |does| does.parses),
             least: calls.names(|does| does.least).into_iter().collect(),
             greatest: calls.names(|does| does.greatest).into_iter().collect(),
-            at_most: at_most.collect(),
+            at_most: each(calls, |does| does.at_most),
             lengths: calls.names(|does| does.length).into_iter().collect(),
         }
     }
