@@ -27,6 +27,12 @@ impl Parts {
         self.places(text).next().is_some()
     }
 
+    /// Whether the search goes by many bytes at a time.
+    #[cfg(test)]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.0.is_quick()
+    }
+
     /// Where a text holds a part of a name.
     pub(crate) fn places(&self, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         self.0.places(text)
@@ -55,6 +61,12 @@ impl AnyOf {
             quick: quick.builder().extend(names).build(),
             other: other.or_defect("names cannot be searched for")?,
         })
+    }
+
+    /// Whether it goes by many bytes at a time.
+    #[cfg(test)]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick.is_some()
     }
 
     /// Where they are in a text, none before another has ended; of those that begin at one

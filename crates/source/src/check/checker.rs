@@ -418,6 +418,7 @@ fn file_context<'a>(
         looks: Cell::new(0),
         in_part: Cell::new(false),
         called: OnceCell::new(),
+        compat: OnceCell::new(),
         trees: RefCell::default(),
     }
 }

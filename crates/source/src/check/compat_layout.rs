@@ -1,6 +1,7 @@
 //! What lies otherwise for a 32-bit program, copied as the kernel has it to or from an address
 //! that only such a program gives.
 
+use memchr::memmem;
 use tollgate_defect::answer;
 
 use crate::expression::Expression;
@@ -70,7 +71,9 @@ fn is_compat(function: &FunctionContext<'_>, address: &Expression) -> bool {
     match own.name() {
         // Who answers a 32-bit program alone has its addresses from it.
         Some(name) if function.is_parameter(name) => {
-            !function.graph.takes_a_value(name) && answers(function.file, function.body, DEPTH)
+            names_any(function.file)
+                && !function.graph.takes_a_value(name)
+                && answers(function.file, function.body, DEPTH)
         }
         Some(name) => {
             let local = function.graph.local(name).is_some();
@@ -88,6 +91,15 @@ const DEPTH: usize = 3;
 /// What stands in the name of who answers 32-bit programs alone (kernel/compat.c,
 /// net/compat.c, drivers' own).
 const WORD: &str = "compat";
+
+/// Whether the file has the word at all, in a name of any kind: to look for who calls a function
+/// takes longer.
+fn names_any(file: &FileContext<'_>) -> bool {
+    let any = |word: &str| memmem::find(file.text, word.as_bytes()).is_some();
+    *file
+        .compat
+        .get_or_init(|| any(WORD) || any(&WORD.to_uppercase()))
+}
 
 /// Whether a function is called for 32-bit programs alone: it is one of their system calls, tables
 /// have it for their calls and for no others, its name says so, or all who call it are such.

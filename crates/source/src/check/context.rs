@@ -47,6 +47,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) in_part: Cell<bool>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
+    /// Whether anything in the file is named for 32-bit programs, once that was asked.
+    pub(crate) compat: OnceCell<bool>,
     /// The parses of the functions that were asked for, by where their bodies begin.
     pub(crate) trees: RefCell<HashMap<usize, Result<Tree, Unparsed>>>,
 }
