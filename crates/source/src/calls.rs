@@ -1,11 +1,12 @@
 //! The calls that tollgate knows, each described once (`data/calls.toml`): what a
 //! call does, and not what it is called, is what anything asks for.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use tollgate_defect::{Defect, OrDefect as _};
+
+use crate::hashed::{HashMap, HashSet};
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -574,7 +575,7 @@ impl Calls {
                 does: does.clone(),
             }));
         }
-        let mut known = HashSet::new();
+        let mut known = HashSet::default();
         match calls.all.iter().find(|call| !known.insert(&call.name)) {
             Some(twice) => Err(Defect::new(format!(
                 "data/calls.toml describes {}() twice",
@@ -600,6 +601,13 @@ impl Calls {
     pub(crate) fn names(&self, does: impl Fn(&Does) -> bool) -> Vec<String> {
         let calls = self.all.iter().filter(|call| does(&call.does));
         calls.map(|call| call.name.clone()).collect()
+    }
+
+    /// What those that have it have of something, by their names.
+    pub(crate) fn each<T>(&self, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
+        let all = self.all.iter();
+        all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
+            .collect()
     }
 }
 

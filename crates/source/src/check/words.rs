@@ -10,15 +10,14 @@ mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tollgate_defect::answer;
 
-use foldhash::fast::RandomState;
-use tollgate_defect::Defect;
+use tollgate_defect::{Defect, answer};
 
 use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence,
     Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes,
 };
+use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
 
 use handlers::Handlers;
@@ -34,10 +33,6 @@ pub(crate) use results::Results;
 
 /// What a comment that allows something begins with.
 pub(super) const MARK: &str = "tollgate:";
-
-/// Every word of what is checked is looked up in several of these.
-type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
-type HashSet<K> = std::collections::HashSet<K, RandomState>;
 
 /// What a call in a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,13 +137,6 @@ fn unsuspected(names: &[String], parts: &[String]) -> Vec<String> {
     names.iter().filter(told).cloned().collect()
 }
 
-/// What the calls that have it have of something, by their names.
-pub(super) fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
-    let all = calls.all.iter();
-    all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
-        .collect()
-}
-
 fn of_kind<T>(calls: &Calls, of: fn(&Call) -> Option<T>) -> HashMap<String, T> {
     let all = calls.all.iter();
     all.filter_map(|call| Some((call.name.clone(), of(call)?)))
@@ -198,7 +186,7 @@ impl CheckWords {
             ends: by_name(ends.into_iter(), |w| &w.name),
             unsafes: accesses(true),
             accesses: accesses(false),
-            arities: each(calls, |does| Some(BTreeSet::from([does.arguments?]))),
+            arities: calls.each(|does| Some(BTreeSet::from([does.arguments?]))),
             learned_arities: HashMap::default(),
             allowed: manners(calls),
             undefined: BTreeMap::new(),
@@ -211,7 +199,7 @@ impl CheckWords {
             locking: locking(calls)?,
             defines: Parts::of(&calls.search.define, &new)?,
             counts: Parts::of(&calls.search.count, &new)?,
-            fences: each(calls, |does| does.fence),
+            fences: calls.each(|does| does.fence),
             pairs: calls.pairs.clone(),
             atomics: atomics(&calls.atomics),
             locks: locks(calls),
@@ -229,24 +217,24 @@ impl CheckWords {
             named: Named::of(calls),
             numbers: Numbers::of(calls),
             users: None,
-            addresses: each(calls, |does| does.addresses),
-            clears: each(calls, |does| does.clears),
-            sizes: each(calls, |does| does.sizes),
-            fills: each(calls, |does| does.fills),
+            addresses: calls.each(|does| does.addresses),
+            clears: calls.each(|does| does.clears),
+            sizes: calls.each(|does| does.sizes),
+            fills: calls.each(|does| does.fills),
             shows: of_kind(calls, shows),
-            wipes: each(calls, |does| does.wipes),
-            elements: each(calls, |does| does.elements),
-            allocates: each(calls, |does| does.allocates),
-            cuts: each(calls, |does| does.cuts),
-            duplicated: each(calls, |does| does.duplicated),
-            fetches: each(calls, |does| does.fetches),
-            strings: each(calls, |does| does.string.clone()),
+            wipes: calls.each(|does| does.wipes),
+            elements: calls.each(|does| does.elements),
+            allocates: calls.each(|does| does.allocates),
+            cuts: calls.each(|does| does.cuts),
+            duplicated: calls.each(|does| does.duplicated),
+            fetches: calls.each(|does| does.fetches),
+            strings: calls.each(|does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
             tell_null: calls.names(|does| does.tells_null).into_iter().collect(),
             error_pointers: calls.names(|does| does.error_pointer).into_iter().collect(),
             tell_errors: calls.names(|does| does.tells_errors).into_iter().collect(),
-            duplicates: each(calls, |does| does.duplicates),
+            duplicates: calls.each(|does| does.duplicates),
         })
     }
 

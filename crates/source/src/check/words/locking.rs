@@ -1,12 +1,12 @@
 //! The calls that take a lock or let it go: those of the data, and inline functions of a tree's
 //! headers that do it for their caller.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use foldhash::fast::RandomState;
 use tollgate_defect::Defect;
 
 use crate::calls::{Atomic, Calls};
+use crate::hashed::HashMap;
 use crate::search::Parts;
 
 /// The kind of locks that a function is of, and whether it takes one.
@@ -55,13 +55,13 @@ pub(super) fn locking(calls: &Calls) -> Result<Parts, Defect> {
 }
 
 /// Which group each call belongs to, and whether it begins it.
-pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn, RandomState> {
+pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn> {
     let groups = all.iter().map(|own| (&own.begins, &own.ends));
     grouped(groups)
 }
 
 /// The same of every lock, those under which nobody may sleep among them.
-pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn, RandomState> {
+pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn> {
     let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
     let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
     grouped(atomics.chain(locks))
@@ -77,7 +77,7 @@ pub(super) fn counting(calls: &Calls) -> BTreeSet<usize> {
 
 fn grouped<'c>(
     groups: impl Iterator<Item = (&'c Vec<String>, &'c Vec<String>)>,
-) -> HashMap<String, Turn, RandomState> {
+) -> HashMap<String, Turn> {
     let named = groups.enumerate().flat_map(|(group, (begins, ends))| {
         let begins = begins.iter().map(move |name| (name, true));
         let ends = ends.iter().map(move |name| (name, false));

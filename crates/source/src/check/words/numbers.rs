@@ -3,8 +3,6 @@
 use crate::calls::{Calls, Parses};
 use crate::hashed::{HashMap, HashSet};
 
-use super::each;
-
 /// Calls by what their results are.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
@@ -25,11 +23,11 @@ pub(super) struct Numbers {
 impl Numbers {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
-            compared: each(calls, |does| does.compared),
-            parses: each(calls, |does| does.parses),
+            compared: calls.each(|does| does.compared),
+            parses: calls.each(|does| does.parses),
             least: calls.names(|does| does.least).into_iter().collect(),
             greatest: calls.names(|does| does.greatest).into_iter().collect(),
-            at_most: each(calls, |does| does.at_most),
+            at_most: calls.each(|does| does.at_most),
             lengths: calls.names(|does| does.length).into_iter().collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, Does, Writes};
+use crate::calls::{Calls, Copied, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -16,13 +16,13 @@ pub(crate) struct Results {
 impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
-            copied: each(calls, |does| does.copied),
+            copied: calls.each(|does| does.copied),
             switches_space: calls
                 .names(|does| does.switches_space)
                 .into_iter()
                 .collect(),
             asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
-            writes: each(calls, |does| does.writes),
+            writes: calls.each(|does| does.writes),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
@@ -54,11 +54,4 @@ impl Results {
     pub(crate) fn gives_zero_for_a_fault(&self, name: &str) -> bool {
         self.zero_is_fault.contains(name)
     }
-}
-
-/// What the calls that have it have of something, by their names.
-fn each<T>(calls: &Calls, of: fn(&Does) -> Option<T>) -> HashMap<String, T> {
-    let all = calls.all.iter();
-    all.filter_map(|call| Some((call.name.clone(), of(&call.does)?)))
-        .collect()
 }
