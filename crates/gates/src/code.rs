@@ -8,6 +8,7 @@ use crate::code_tables::CodeTables;
 use crate::decode::{Comparison, Decoder, Destination, Flow, Gate, Instruction};
 use crate::elf::{ElfFile, Faults, Jumps, Place};
 use crate::error::ObjectError;
+use crate::filling::has_traps;
 use crate::hash::{HashMap, HashSet};
 use crate::input::Input;
 use crate::replace::{Detours, Patch, Replaced};
@@ -21,6 +22,9 @@ const MOST_SHARED: u64 = 8;
 /// Bytes of a function that are followed. The longest of a kernel has some
 /// hundred thousand; one instruction takes up to a hundred times its bytes.
 pub(crate) const MOST_FUNCTION: u64 = 4 << 20;
+
+/// Bytes of the longest instruction of x86 (SDM 2.3.11), longer than those of any other.
+const LONGEST_INSTRUCTION: u64 = 15;
 
 /// A file with its tables read.
 pub(crate) struct Code<'data> {
@@ -49,6 +53,8 @@ pub(crate) struct Code<'data> {
     /// What is known of the functions that the file defines, by where they
     /// begin: names are compared once, not at every call.
     roles: HashMap<Place, Role>,
+    /// Whether a trap behind a return is the function's.
+    pub(crate) has_traps: bool,
 }
 
 impl<'data> Code<'data> {
@@ -84,6 +90,7 @@ impl<'data> Code<'data> {
             jumps,
             warnings,
             roles: HashMap::default(),
+            has_traps: false,
         };
         code.roles = code.known_roles();
         let put = Replaced::read(&code.image, code.layout, &code.decoder)?;
@@ -96,6 +103,7 @@ impl<'data> Code<'data> {
         code.replacements = put.stand;
         code.unread += put.unread;
         code.mark_fixups()?;
+        code.has_traps = has_traps(&code);
         Ok(code)
     }
 
@@ -365,8 +373,9 @@ impl<'data> Code<'data> {
         })
     }
 
-    /// Where a function ends. A bare label may reach over the padding of its
-    /// section: megabytes of zeros or int3 (0xcc) in a kernel of huge pages.
+    /// Where a function ends. One without a size may reach over the padding of its
+    /// section: megabytes of zeros or int3 (0xcc) in a kernel of huge pages, of which no
+    /// more is left than an instruction may end in.
     pub(crate) fn end_of(&self, at: Place, function: &Function) -> u64 {
         let end = self.used_end(at, function);
         end.min(at.address.saturating_add(MOST_FUNCTION))
@@ -381,9 +390,12 @@ impl<'data> Code<'data> {
         let size = function.end.saturating_sub(at.address);
         let length = answer::fits::<usize, _>(size).unwrap_or(usize::MAX);
         match self.image.bytes_at(at, length) {
-            Some(bytes) if !function.typed => {
+            Some(bytes) if !function.sized => {
                 let last = bytes.iter().rposition(|byte| !matches!(byte, 0 | 0xcc));
                 let used = last.map_or(0, |last| last as u64 + 1);
+                let used = used
+                    .saturating_add(LONGEST_INSTRUCTION)
+                    .min(bytes.len() as u64);
                 at.address.saturating_add(used)
             }
             _ => function.end,

@@ -16,6 +16,7 @@ mod data;
 mod decode;
 mod elf;
 mod error;
+mod filling;
 pub mod fuzz;
 mod graph;
 mod hash;

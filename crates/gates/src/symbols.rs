@@ -55,6 +55,8 @@ pub(crate) struct Function {
     reach: u64,
     /// Whether its type is function: entry stubs are bare labels.
     pub(crate) typed: bool,
+    /// Whether its size is given: it reaches to the next one otherwise.
+    pub(crate) sized: bool,
     /// Whether that is a guess.
     pub(crate) guessed: bool,
     /// Whether other files may call it.
@@ -236,6 +238,7 @@ fn functions(symbols: &[Symbol]) -> Vec<Function> {
             end,
             reach,
             typed: symbol.function,
+            sized: symbol.size != 0 && !symbol.guessed,
             guessed: symbol.guessed,
             global: symbol.global || symbol.weak,
             name: symbol.name.clone(),

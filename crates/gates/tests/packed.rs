@@ -267,6 +267,73 @@ fn what_begins_with_a_cleared_flag_is_no_function_of_a_list_without_types() {
     assert_eq!(turned(&std::fs::read(&path).unwrap()), ["g"]);
 }
 
+/// The bytes and instructions of `f` and `g`, with a table of symbols and without.
+fn lengths(functions: &str) -> Option<[Vec<(String, u64, usize)>; 2]> {
+    let names = ["f", "g", "h", "i"].map(|name| (name, format!("T{name}")));
+    let text = format!(
+        "{KERNEL}{functions}{}",
+        list(Form::Near, ("f", "f"), &names)
+    );
+    let linked = link(&assemble("as --64", &text)?)?;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vmlinux");
+    std::fs::write(&path, &linked).unwrap();
+    let mut strip = Command::new("strip");
+    assert!(strip.arg("-s").arg(&path).status().unwrap().success());
+    Some([linked, std::fs::read(&path).unwrap()].map(|bytes| {
+        let own = Analysis::of(&bytes).unwrap().functions.into_iter();
+        let own = own.filter(|f| f.name == "f" || f.name == "g");
+        own.map(|f| (f.name, f.bytes, f.instructions)).collect()
+    }))
+}
+
+/// A function that leaves no gap: where traps are put behind returns it would have one.
+const WHOLE: &str = "FN h\n.rept 21\nmov %rdi, %rax\n.endr\nret\nEND h\nFN i\nret\nEND i\n";
+
+#[test]
+fn what_fills_the_gap_behind_a_function_is_not_counted_as_its_own() {
+    // By the assembler, by the linker, and behind a jump to another function.
+    let fills = [".balign 16", ".balign 16, 0xcc", ".balign 64, 0xcc"];
+    for fill in fills {
+        for last in ["ret", "jmp *%rax", "jmp g", "ud2", "ret\nnop\nint3\nret"] {
+            let functions = format!(
+                "FN f\nmov %rdi, %rax\n{last}\nEND f\n{fill}\nFN g\nret\nEND g\n{fill}\n{WHOLE}"
+            );
+            let Some([full, stripped]) = lengths(&functions) else {
+                return;
+            };
+            assert_eq!(full, stripped, "{last} {fill}");
+        }
+    }
+}
+
+#[test]
+fn a_jump_that_ends_in_zeros_is_whole_where_a_label_ends_with_it() {
+    let Some(object) =
+        x86("f:\nSTAC\nPUT g\nCLAC\njmp g\n.balign 64, 0xcc\n.zero 400\nFN g\nret\nEND g\n")
+    else {
+        return;
+    };
+    let analysis = Analysis::of(&object).unwrap();
+    let f = analysis.functions.iter().find(|f| f.name == "f").unwrap();
+    assert_eq!((f.bytes, f.instructions), (3 + 2 + 3 + 5, 4));
+}
+
+#[test]
+fn a_trap_that_the_compiler_put_behind_each_return_is_the_functions() {
+    let fill = ".balign 16, 0xcc";
+    for last in ["ret\nint3", "jmp *%rax\nint3", "jmp g"] {
+        let functions = format!(
+            "FN f\nmov %rdi, %rax\n{last}\nEND f\n{fill}\nFN g\nret\nint3\nEND g\n{fill}\n\
+             FN h\nret\nint3\nEND h\nFN i\nEND i\n"
+        );
+        let Some([full, stripped]) = lengths(&functions) else {
+            return;
+        };
+        assert_eq!(full, stripped, "{last}");
+    }
+}
+
 #[test]
 fn a_list_of_names_that_lies_is_none() {
     let text = format!("{KERNEL}{FUNCTIONS}{}", kallsyms(Form::Near));

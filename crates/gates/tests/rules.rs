@@ -238,7 +238,7 @@ f.cold:
 
 #[test]
 fn padding_behind_a_bare_label_is_no_code() {
-    let Some(object) = x86("entry: CLAC\n nop\n .fill 4096, 1, 0xcc\n") else {
+    let Some(object) = x86("entry: CLAC\n ret\n nop\n .fill 4096, 1, 0xcc\n") else {
         return;
     };
     let entry = function(&Analysis::of(&object).unwrap(), "entry");
