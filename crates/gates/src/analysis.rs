@@ -132,6 +132,9 @@ impl FunctionGates {
     }
 }
 
+/// Who hears how many functions are done, and of how many.
+pub type Watch<'w> = dyn Fn(usize, usize) + 'w;
+
 impl Analysis {
     /// Reads an ELF file of a kernel: an object, a module, a linked kernel.
     ///
@@ -140,11 +143,22 @@ impl Analysis {
     /// functions, larger than any kernel, or with tables that are laid out as
     /// in no kernel that is known.
     pub fn of<'data>(from: impl Into<Input<'data>>) -> Result<Self, ObjectError> {
-        Self::of_code(&mut Code::parse(from.into())?)
+        Self::watched(from, &|_, _| ())
     }
 
-    pub(crate) fn of_code(code: &mut Code<'_>) -> Result<Self, ObjectError> {
-        let found = with_helpers(code)?;
+    /// The same; `watch` hears how many functions are done, and of how many.
+    ///
+    /// # Errors
+    /// As of [`Analysis::of`].
+    pub fn watched<'data>(
+        from: impl Into<Input<'data>>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, ObjectError> {
+        Self::of_code(&mut Code::parse(from.into())?, watch)
+    }
+
+    pub(crate) fn of_code(code: &mut Code<'_>, watch: &Watch<'_>) -> Result<Self, ObjectError> {
+        let found = with_helpers(code, watch)?;
         let mut patched = Counts::default();
         code.patched()
             .iter()
@@ -181,8 +195,8 @@ impl Analysis {
 
 /// Every function of a file, with the helpers that are known by their callers: the
 /// code knows them, too, then.
-fn with_helpers(code: &mut Code<'_>) -> Result<Found, ObjectError> {
-    let mut found = Found::of(code)?;
+fn with_helpers(code: &mut Code<'_>, watch: &Watch<'_>) -> Result<Found, ObjectError> {
+    let mut found = Found::of(code, watch)?;
     let learned = learn(code, &found.functions)?;
     for (at, gates) in &mut found.functions {
         if let Some(known) = learned.get(at) {
@@ -197,7 +211,7 @@ fn with_helpers(code: &mut Code<'_>) -> Result<Found, ObjectError> {
 /// # Errors
 /// As of [`Analysis::of`].
 pub(crate) fn learn_helpers(code: &mut Code<'_>) -> Result<(), ObjectError> {
-    with_helpers(code).map(drop)
+    with_helpers(code, &|_, _| ()).map(drop)
 }
 
 #[derive(Default)]
@@ -217,16 +231,19 @@ struct Found {
 
 impl Found {
     /// Every function of a file, by itself.
-    fn of(code: &Code<'_>) -> Result<Self, ObjectError> {
+    fn of(code: &Code<'_>, watch: &Watch<'_>) -> Result<Self, ObjectError> {
         code.refuse_much_twice()?;
         let mut found = Found::default();
         let (cold, warm): (Vec<_>, Vec<_>) = code.functions().partition(|(_, f)| is_cold(&f.name));
         // What a bare label names may be the end of a function.
         let (typed, labels): (Vec<_>, Vec<_>) = warm.into_iter().partition(|(_, f)| f.typed);
-        for (at, function) in typed.into_iter().chain(labels) {
+        let (first, all) = (typed.len() + labels.len(), code.functions().count());
+        for (done, (at, function)) in typed.into_iter().chain(labels).enumerate() {
+            watch(done, all);
             found.function(code, at, function)?;
         }
-        for (at, function) in cold {
+        for (done, (at, function)) in cold.into_iter().enumerate() {
+            watch(first + done, all);
             // A part that nothing claimed is a function by itself.
             if !found.claimed.contains(&at) {
                 found.function(code, at, function)?;

@@ -40,7 +40,7 @@ mod values;
 mod windows;
 
 pub use against::{Changes, Cost, FunctionChange};
-pub use analysis::{Analysis, Counts, FunctionGates};
+pub use analysis::{Analysis, Counts, FunctionGates, Watch};
 pub use archive::{Member, is_archive, members};
 pub use error::ObjectError;
 pub use input::{Input, Stream};

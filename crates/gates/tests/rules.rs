@@ -237,6 +237,17 @@ f.cold:
 }
 
 #[test]
+fn who_watches_hears_of_each_function() {
+    let Some(object) = x86("FN f\n ret\n END f\nFN g\n ret\n END g\nlabel: CLAC\n ret\n") else {
+        return;
+    };
+    let heard = std::cell::RefCell::new(Vec::new());
+    let watch = |done, of| heard.borrow_mut().push((done, of));
+    Analysis::watched(&object, &watch).unwrap();
+    assert_eq!(*heard.borrow(), [(0, 3), (1, 3), (2, 3)]);
+}
+
+#[test]
 fn padding_behind_a_bare_label_is_no_code() {
     let Some(object) = x86("entry: CLAC\n ret\n nop\n .fill 4096, 1, 0xcc\n") else {
         return;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use tollgate_gates::{Analysis, Changes, Input, Listing, ObjectError, Stream};
+use tollgate_gates::{Analysis, Changes, Input, Listing, ObjectError, Stream, Watch};
 use tollgate_lab::input;
 use tollgate_report::gates;
 use tollgate_source::{Name, shown};
@@ -38,16 +38,12 @@ const WHO_READS: &str = "it is there where the kernel has CONFIG_PROC_KCORE, and
 
 pub(crate) fn run(asked: &Request, term: &Term) -> anyhow::Result<Exit> {
     let (objects, function) = split(&asked.objects);
-    let meter = match objects {
-        [_] | [] => Meter::of(term, "gates"),
-        many => Meter::new(term, "gates", "objects", Some(many.len())),
-    };
     let read = objects.iter().chain(&asked.against).map(PathBuf::as_path);
     asked.output.check(read)?;
     match (&asked.against, function) {
         (Some(other), None) => against(asked, objects, other, term),
         (None, Some(function)) => listing(asked, objects, function, term),
-        (None, None) => table(asked, objects, &meter, term),
+        (None, None) => table(asked, objects, term),
         (Some(_), Some(function)) => {
             anyhow::bail!("{function}: no such file; --against compares whole objects")
         }
@@ -69,12 +65,22 @@ fn is_object(path: &Path) -> bool {
     path == Path::new(STDIN) || path.exists()
 }
 
-fn table(asked: &Request, objects: &[PathBuf], meter: &Meter, term: &Term) -> anyhow::Result<Exit> {
-    let mut all = Vec::new();
-    for path in objects {
-        all.extend(analyses(path, term)?);
-        meter.advance(1);
-    }
+fn table(asked: &Request, objects: &[PathBuf], term: &Term) -> anyhow::Result<Exit> {
+    let all = match objects {
+        [only] => {
+            let meter = functions(term);
+            analyses(only, &|done, of| meter.reach(done, of), term)?
+        }
+        many => {
+            let meter = Meter::new(term, "gates", "objects", Some(many.len()));
+            let mut all = Vec::new();
+            for path in many {
+                all.extend(analyses(path, &|_, _| (), term)?);
+                meter.advance(1);
+            }
+            all
+        }
+    };
     asked.output.write(term, |form| {
         Ok(match form {
             Form::Json => gates::gates_json(&all)?.into(),
@@ -127,13 +133,18 @@ fn all_told(all: &[(Name, Analysis)]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How far one object is.
+fn functions(term: &Term) -> Meter {
+    Meter::new(term, "gates", "functions", Some(0))
+}
+
 /// The file, or each member of an archive that holds a function.
-fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
+fn analyses(path: &Path, watch: &Watch<'_>, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
     let file = open(path, term)?;
     let own = Name::from(path);
     let shown = own.to_string();
     if !tollgate_gates::is_archive(file.input()) {
-        let analysis = Analysis::of(file.input()).with_context(|| shown.clone())?;
+        let analysis = Analysis::watched(file.input(), watch).with_context(|| shown.clone())?;
         return Ok(vec![(own, analysis)]);
     }
     let (mut all, mut empty) = (Vec::new(), 0);
@@ -141,8 +152,11 @@ fn analyses(path: &Path, term: &Term) -> anyhow::Result<Vec<(Name, Analysis)>> {
         let words = [own.as_bytes(), b"(", member.name.as_bytes(), b")"].concat();
         let name = Name::from(words.as_slice());
         let analysis = match member.object {
-            Some(object) => Analysis::of(object),
-            None => Analysis::of(open(&path.with_file_name("").join(&member.name), term)?.input()),
+            Some(object) => Analysis::watched(object, watch),
+            None => {
+                let apart = path.with_file_name("").join(&member.name);
+                Analysis::watched(open(&apart, term)?.input(), watch)
+            }
         };
         match analysis {
             Ok(analysis) => all.push((name, analysis)),
@@ -169,6 +183,7 @@ fn listing(
         !asked.find,
         "--find looks at whole objects, not at one function; leave out {function} or --find"
     );
+    let _meter = Meter::of(term, "gates");
     let listings = Listing::of(open(path, term)?.input(), function);
     let listings = listings.with_context(|| shown(path))?;
     let name = Name::from(path.as_path());
@@ -203,7 +218,11 @@ fn against(
             objects.len()
         );
     };
-    let one = |path: &Path| Analysis::of(open(path, term)?.input()).with_context(|| shown(path));
+    let one = |path: &Path| {
+        let meter = functions(term);
+        let watch = |done, of| meter.reach(done, of);
+        Analysis::watched(open(path, term)?.input(), &watch).with_context(|| shown(path))
+    };
     let (before, after) = (one(path)?, one(other)?);
     anyhow::ensure!(
         before.arch == after.arch,

@@ -57,6 +57,13 @@ impl Meter {
         self.bar.inc(answer::fits(done).unwrap_or(u64::MAX));
     }
 
+    /// So many are done, of so many.
+    pub(crate) fn reach(&self, done: usize, of: usize) {
+        self.bar.set_length(answer::fits(of).unwrap_or(u64::MAX));
+        self.bar
+            .set_position(answer::fits(done).unwrap_or(u64::MAX));
+    }
+
     fn show_later(&self) {
         let bar = self.bar.downgrade();
         // It wakes once, and finds nothing where the work has ended.

@@ -77,7 +77,11 @@ fn an_architecture_of_an_unknown_name_is_read_by_its_data_alone() {
     let tables: &'static Tables = Box::leak(Box::new(Tables::of(all, text)));
     let read = |words: &[u32]| {
         let file = object(75, words);
-        Analysis::of_code(&mut Code::of(file.as_slice().into(), tables).unwrap()).unwrap()
+        Analysis::of_code(
+            &mut Code::of(file.as_slice().into(), tables).unwrap(),
+            &|_, _| (),
+        )
+        .unwrap()
     };
     let good = read(&[0x1111_1111, 0x2222_2222, 0x3333_3333]);
     assert_eq!(good.arch, "vax");
