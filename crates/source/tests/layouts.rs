@@ -58,6 +58,9 @@ struct p {
 #else
 	u8 none[100];
 #endif
+#if __NEVER || !__NEVER && __NEVER
+	u16 never;
+#endif
 	u8 last;
 };
 #pragma pack(push, 2)
@@ -72,6 +75,7 @@ struct t {
 	u8 c[sizeof((char []){ 1, 2, })], d[sizeof((u16 []){ PAIR, [R] = 1, 2, [2 ... 3] = 0 })];
 	u8 e[sizeof((struct a []){ { 1 }, FILLED, [LEN] = FILLED })], f[sizeof((char [][4]){ \"abc\", \"d\" })];
 	u8 g[sizeof((const char *[]){ \"a\", \"b\" \"c\", 0 })], h[sizeof(\"a\\t\" \"b\")];
+	u8 i[sizeof((u32 [][2]){ { 1, 2 }, { 3 }, [R] = { 4, 5 } })];
 };
 ";
 
