@@ -27,8 +27,8 @@ const INFO: RuleInfo = RuleInfo {
     confidence: Confidence::Medium,
     summary: "bytes of the user's are read as a string, and nothing puts a 0 behind them",
     why: "copy_from_user() and memdup_user() copy bytes, and the user need not have sent a 0: strlen(), \
-          kstrtoul() and the like go on into what lies behind. strncpy_from_user() and memdup_user_nul() \
-          make strings.",
+          kstrtoul() and the like go on into what lies behind. memdup_user_nul() puts a 0 there, \
+          strncpy_from_user() where the string is shorter than its room.",
 };
 
 /// The expressions that may be an assignment or a call, by themselves or in parentheses.
