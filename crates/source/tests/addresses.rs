@@ -42,6 +42,14 @@ fn a_member_may_hold_either_ones_address() {
 fn one_of_two_faults_is_a_fault() {
     let right = "int f(u32 __user *p, u32 __user *q)\n{\n\tu32 a, b;\n\n\tif (get_user(a, p) || get_user(b, q))\n\t\treturn -EFAULT;\n\treturn use(a, b);\n}\n";
     changed("inverted-test", right, &[("||", "&&")]);
+    // What is no access may stand beside one, whatever else is accessed.
+    let asked = right
+        .replace("get_user(a, p) || get_user(b, q)", "q && get_user(a, p)")
+        .replace(
+            "\treturn use",
+            "\tif (get_user(b, q))\n\t\treturn -EFAULT;\n\treturn use",
+        );
+    assert_eq!(rules(&asked), NONE);
     // The second is tried because the first one faulted.
     let again = right
         .replace("get_user(b, q)", "get_user(a, q)")

@@ -245,6 +245,16 @@ fn what_is_wiped_on_one_way_is_wiped_on_each() {
         assert_eq!(with("goto out", wipe), NONE, "{wipe}");
     }
     assert_eq!(with("return err", "note(key)"), NONE);
+    // The head of a loop that a macro makes is given it as a call is.
+    let looped = |loops: &str| {
+        said(&format!(
+            "static long f(struct dev *d, const void __user *p)\n{{\n\tu8 key[32];\n\tu8 *w;\n\n\
+             \tif (copy_from_user(key, p, sizeof(key)))\n\t\treturn -EFAULT;\n\t{loops}\n\t\tload(d, w);\n\
+             \tif (d->full)\n\t\treturn -EBUSY;\n\tmemzero_explicit(key, sizeof(key));\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(looped("for_each_byte(w, key)"), ["kept-secret"]);
+    assert_eq!(looped("for_each_byte(w, d)"), NONE);
     // A structure is given by its address.
     let structure = |fails: &str| {
         said(&format!(
