@@ -32,14 +32,8 @@ struct Tail {
 
 impl Tail {
     fn of(plan: &Plan, within: Option<Span>) -> Self {
-        let goes_to = match &plan.fault.jump {
-            Jump::Goto(label) if plan.fault.statements == [format!("goto {label};")] => {
-                Some(label.clone())
-            }
-            _ => None,
-        };
         Self {
-            goes_to,
+            goes_to: plan.fault.only_goes_to().map(str::to_owned),
             end: plan.gate.end(),
             statements: plan.fault.statements.clone(),
             within,
@@ -570,7 +564,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             None => {
                 text += &format!("\n{indent}if ({variable})");
-                text += &arm(&with_variable(&plan.fault.statements, variable), indent);
+                text += &arm(&plan.fault.with_variable(variable), indent);
                 let other = plan.results.iter().filter(|result| *result != variable);
                 text.extend(other.map(|result| format!("\n{indent}{result} = 0;")));
                 let behind = plan
@@ -670,20 +664,6 @@ fn block(labelled: &Labelled, indent: &str) -> String {
     let way_out = format!("{label}:\n{}{statements}", end.collect::<String>());
     let ends = "#endif\n".repeat(labelled.conditions.len());
     format!("\n{}{way_out}{ends}", all(&labelled.conditions, ""))
-}
-
-/// The variable holds what the way out returns.
-fn with_variable(statements: &[String], variable: &str) -> Vec<String> {
-    let assignment = format!("{variable} = -EFAULT;");
-    let kept = statements.iter().filter(|line| **line != assignment);
-    kept.map(|line| {
-        if line == "return -EFAULT;" {
-            format!("return {variable};")
-        } else {
-            line.clone()
-        }
-    })
-    .collect()
 }
 
 /// The statement that makes a variable zero.

@@ -38,13 +38,42 @@ impl Fault {
 
     /// Whether the function gives -EFAULT, or a variable is made that, on a fault.
     pub(crate) fn is_negative(&self, subject: &Subject<'_>) -> bool {
-        let returns = matches!(&self.jump, Jump::Return(value) if value == "-EFAULT");
-        returns || self.given.is_some() || !set_in(subject, self.body).is_empty()
+        self.gives_fault() || self.given.is_some() || !set_in(subject, self.body).is_empty()
     }
 
     /// Whether all that is done on a fault is `return -EFAULT;`.
     pub(crate) fn only_returns(&self) -> bool {
-        self.statements == ["return -EFAULT;"]
+        self.only_jumps() && self.gives_fault()
+    }
+
+    /// The label that a fault goes to, where it does nothing before.
+    pub(crate) fn only_goes_to(&self) -> Option<&str> {
+        match &self.jump {
+            Jump::Goto(label) if self.only_jumps() => Some(label),
+            _ => None,
+        }
+    }
+
+    /// What is done on a fault where a variable holds what the accesses gave.
+    pub(crate) fn with_variable(&self, variable: &str) -> Vec<String> {
+        let mut all = self.statements.clone();
+        if self.gives_fault() {
+            all.pop();
+            all.push(format!("return {variable};"));
+        }
+        let assignment = format!("{variable} = -EFAULT;");
+        all.retain(|line| *line != assignment);
+        all
+    }
+
+    /// Whether the function gives -EFAULT behind all else that is done.
+    fn gives_fault(&self) -> bool {
+        matches!(&self.jump, Jump::Return(value) if value == "-EFAULT")
+    }
+
+    /// The jump is the last of the statements.
+    fn only_jumps(&self) -> bool {
+        self.statements.len() == 1 && self.jump != Jump::None
     }
 
     /// What the run does on a fault.

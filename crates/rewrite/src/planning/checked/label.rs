@@ -50,7 +50,7 @@ pub(super) fn of(
     }
     let near = near.filter(|(name, _)| only_from(subject, name, check, region));
     let faults = |name: &str| matches!(&fault.jump, Jump::Goto(label) if label == name);
-    let plain = |name: &str| fault.statements == [format!("goto {name};")];
+    let plain = |name: &str| fault.only_goes_to() == Some(name);
     match near {
         Some((name, end)) if plain(&name) && left.iter().all(|own| *own == name) => Ok(Closing {
             end,
@@ -88,17 +88,13 @@ pub(super) fn of_scope(
     region: Span,
     fault: &Fault,
 ) -> Result<Closing, Refusal> {
-    let label = match &fault.jump {
-        Jump::Goto(name) if fault.statements == [format!("goto {name};")] => Some(name),
-        _ => None,
-    };
     let mut labels = subject.flow.labels.iter();
     if labels.any(|(_, at)| region.contains(*at)) {
         return Err(subject.refuse(region, Reason::Gap));
     }
     Ok(Closing {
         end: with_comments(subject, region.end),
-        label: label.cloned(),
+        label: fault.only_goes_to().map(str::to_owned),
         own: None,
     })
 }
@@ -113,15 +109,12 @@ fn comes_back(
     fault: &Fault,
     end: &str,
 ) -> Option<String> {
-    let Jump::Goto(name) = &fault.jump else {
-        return None;
-    };
-    let plain = fault.statements == [format!("goto {name};")];
+    let name = fault.only_goes_to()?;
     let alone = falls::place(subject, name).is_some() && only_from(subject, name, check, region);
-    let back = way_back(subject, check, name).filter(|_| plain && alone)?;
+    let back = way_back(subject, check, name).filter(|_| alone)?;
     let leads = back.label.map(|label| subject.at(label)).as_deref() == Some(end);
     let outside = |at: Span| is_outside(check, region, at) && !back.span.contains(at);
-    (leads && !is_named(subject, end, outside)).then(|| name.clone())
+    (leads && !is_named(subject, end, outside)).then(|| name.to_owned())
 }
 
 /// The jump behind a label, if nothing stands between that may not happen in a window.
@@ -148,19 +141,18 @@ fn of_faults(
     region: Span,
     fault: &Fault,
 ) -> Result<Option<(String, usize)>, Refusal> {
-    let Jump::Goto(name) = &fault.jump else {
+    let Some(name) = fault.only_goes_to() else {
         return Ok(None);
     };
-    let plain = fault.statements == [format!("goto {name};")];
     let falls = falls::place(subject, name).is_some();
-    if !plain || !falls || !only_from(subject, name, check, region) {
+    if !falls || !only_from(subject, name, check, region) {
         return Ok(None);
     }
     let label = subject.flow.label(name);
     let colon = label.and_then(|at| colon(subject, Span::new(at.start, subject.function.body.end)));
     let at = colon.filter(|at| subject.text.get(*at) == Some(&b'\n'));
     let at = at.ok_or_else(|| subject.refuse(region, Reason::Statement))?;
-    Ok(Some((name.clone(), at)))
+    Ok(Some((name.to_owned(), at)))
 }
 
 /// Where the colon of a label ends that begins a place.
