@@ -7,7 +7,7 @@ use tollgate_defect::answer;
 use crate::code::Code;
 use crate::decode::{Flow, Gate, Instruction, Origin};
 use crate::elf::{Choice, Place};
-use crate::filling::drop_filling;
+use crate::padding::trim_padding;
 use crate::settle::settle_writes;
 use crate::symbols::Function;
 use crate::tails::{Tails, tails};
@@ -99,7 +99,7 @@ impl Body {
     pub(crate) fn of(code: &Code<'_>, at: Place, function: &Function) -> Self {
         let end = code.end_of(at, function);
         let mut instructions = code.instructions(at, end);
-        let end = drop_filling(code, function, &mut instructions, end);
+        let end = trim_padding(code, function, &mut instructions, end);
         // Where names have no sizes, the last function of a file seems to hold them.
         instructions.retain(|instruction| !code.is_replacement(instruction.at));
         instructions.extend(code.detours(&instructions));

@@ -1,4 +1,4 @@
-//! Where a function ends whose size nobody gives: what fills the gap in front of the next
+//! Where a function ends whose size nobody gives: the padding in front of the next
 //! name is none of its code.
 
 use crate::code::Code;
@@ -19,7 +19,7 @@ pub(crate) fn has_traps(code: &Code<'_>) -> bool {
     let guessed = code.functions().filter(|(_, function)| function.guessed);
     let ends = guessed.filter_map(|(at, function)| {
         let all = code.instructions(at, code.end_of(at, function));
-        let last = code_before_filling(code, &all).checked_sub(1)?;
+        let last = code_before_padding(code, &all).checked_sub(1)?;
         let behind = all.get(last + 1).is_some_and(|own| is_trap(code, own));
         is_departure(all.get(last)?).then_some(behind)
     });
@@ -27,9 +27,9 @@ pub(crate) fn has_traps(code: &Code<'_>) -> bool {
     asked.peek().is_some() && asked.all(|trap| trap)
 }
 
-/// Takes off what fills the gap behind a function without a size, and tells where it
+/// Takes off the padding behind a function without a size, and tells where it
 /// ends then; `end` of any other.
-pub(crate) fn drop_filling(
+pub(crate) fn trim_padding(
     code: &Code<'_>,
     function: &Function,
     all: &mut Vec<Instruction>,
@@ -38,7 +38,7 @@ pub(crate) fn drop_filling(
     if function.sized {
         return end;
     }
-    let mut count = code_before_filling(code, all);
+    let mut count = code_before_padding(code, all);
     let trapped = count.checked_sub(1).and_then(|last| all.get(last));
     if code.has_traps && trapped.is_some_and(is_departure) {
         count += usize::from(all.get(count).is_some_and(|own| is_trap(code, own)));
@@ -53,10 +53,10 @@ pub(crate) fn drop_filling(
     all.last().map_or(from, behind)
 }
 
-/// How many instructions there are up to the last that is no filling.
-fn code_before_filling(code: &Code<'_>, all: &[Instruction]) -> usize {
-    let fills = |own: &Instruction| own.padding || is_trap(code, own) || is_zero(code, own);
-    let last = all.iter().rposition(|own| !fills(own));
+/// How many instructions there are up to the last that is no padding.
+fn code_before_padding(code: &Code<'_>, all: &[Instruction]) -> usize {
+    let pads = |own: &Instruction| own.padding || is_trap(code, own) || is_zero(code, own);
+    let last = all.iter().rposition(|own| !pads(own));
     last.map_or(0, |last| last + 1)
 }
 
