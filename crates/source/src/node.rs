@@ -20,6 +20,9 @@ static FIELDS: LazyLock<HashMap<&'static str, NonZeroU16, RandomState>> = LazyLo
     named.collect()
 });
 
+/// The kinds of the statements that go round.
+pub(crate) const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
+
 /// The grammar's kinds of nodes: the parser library spells one out anew for who asks, and
 /// looks through all of it for what is no UTF-8.
 struct Kinds {

@@ -7,6 +7,8 @@ use memchr::memmem::Finder;
 use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::calls::Calls;
+use crate::lex::{Token, TokenKind};
+use crate::span::Span;
 
 /// Parts of names: every name holds one of them.
 #[derive(Clone, Debug)]
@@ -98,6 +100,23 @@ impl Hashed {
         let mixed = (mixed ^ word.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
         Self(mixed >> 32)
     }
+}
+
+/// A word of a text, hashed once for all that ask for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HashedWord {
+    pub(crate) hashed: Hashed,
+    pub(crate) span: Span,
+}
+
+/// The words of some tokens.
+pub(crate) fn hashed_words(text: &[u8], tokens: &[Token]) -> Vec<HashedWord> {
+    let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
+    let words = words.map(|own| HashedWord {
+        hashed: Hashed::of(own.span.of(text)),
+        span: own.span,
+    });
+    words.collect()
 }
 
 /// Which words a set may hold: quick to say that it has none such. What is added stays.

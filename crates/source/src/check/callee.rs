@@ -67,7 +67,7 @@ pub(crate) fn look_into<T>(
         points: false,
         pieces: &Pieces::default(),
     };
-    let graph = build(&context, source, root);
+    let graph = file.flow(body, || build(&context, source, root));
     let nodes = Nodes::of(root);
     let calls = nodes.calls();
     let callee = FunctionContext {

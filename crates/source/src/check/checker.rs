@@ -14,6 +14,7 @@ use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
+use crate::search::hashed_words;
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, Cut, Unended, bodies};
@@ -226,7 +227,8 @@ impl<'v> Checker<'v> {
         let order = callees_first(text, &all, &bodies);
         for body in order.into_iter().filter_map(|at| bodies.get(at)) {
             let tokens = all.get(body.tokens.clone()).unwrap_or_default();
-            let mut interest = interests.of(tokens);
+            let named = hashed_words(text, tokens);
+            let mut interest = interests.of(tokens, &named);
             let from = all.partition_point(|t| t.span.start < body.header.start);
             let header = all.get(from..body.tokens.start).unwrap_or_default();
             let mut maker = Maker {
@@ -234,17 +236,17 @@ impl<'v> Checker<'v> {
                 words: &words,
                 vocabulary: self.vocabulary,
             };
-            interest.with_window(definitions.ask(tokens, &mut maker));
+            interest.with_window(definitions.ask(&named, &mut maker));
             // Who may sleep is of no interest but where nobody may.
-            let faults = interest.faults || known.name_sleepers(text, tokens);
+            let faults = interest.faults || known.name_sleepers(text, &named);
             if faults {
                 known.sleeps(body);
             }
             if interest.atomic {
                 known.begins(body, text, tokens, &words);
             }
-            let atomic = interest.atomic || faults && known.name_lockers(text, tokens);
-            let calls = faults && atomic || known.name_any(text, tokens);
+            let atomic = interest.atomic || faults && known.name_lockers(text, &named);
+            let calls = faults && atomic || known.name_any(text, &named);
             let kept = interest.lock && interests.has_pointer(header, tokens);
             let mut hands = || interests.hands(header, tokens, |name| file.declares_users(name));
             let by_hand = interest.any || calls || kept || interest.hand && hands();
@@ -293,7 +295,7 @@ impl<'v> Checker<'v> {
                 continue;
             }
             let tokens = file.tokens_of(body);
-            let interest = interests.of(tokens);
+            let interest = interests.of(tokens, &hashed_words(file.text, tokens));
             let place = Place {
                 body,
                 tokens,
@@ -317,7 +319,8 @@ impl<'v> Checker<'v> {
     ) {
         for found in found {
             let tokens = file.tokens.get(found.tokens).unwrap_or_default();
-            if interests.of(tokens).any {
+            let named = hashed_words(file.text, tokens);
+            if interests.of(tokens, &named).any {
                 findings.checked.functions += 1;
                 findings.checked.skipped.push(Skipped {
                     function: found.name,
@@ -418,8 +421,10 @@ fn file_context<'a>(
         looks: Cell::new(0),
         in_part: Cell::new(false),
         called: OnceCell::new(),
+        callers: OnceCell::new(),
         compat: OnceCell::new(),
         trees: RefCell::default(),
+        flows: RefCell::default(),
     }
 }
 

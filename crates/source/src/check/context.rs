@@ -20,6 +20,7 @@ use crate::split::Body;
 use crate::types::{LayoutError, Type, Types};
 
 use super::accesses::{Access, Callees, Nodes};
+use super::callers::Callers;
 use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -47,10 +48,14 @@ pub(crate) struct FileContext<'a> {
     pub(crate) in_part: Cell<bool>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
+    /// Who calls which of its functions, and as what tables have them, once that was asked.
+    pub(crate) callers: OnceCell<Callers>,
     /// Whether anything in the file is named for 32-bit programs, once that was asked.
     pub(crate) compat: OnceCell<bool>,
     /// The parses of the functions that were asked for, by where their bodies begin.
     pub(crate) trees: RefCell<HashMap<usize, Result<Tree, Unparsed>>>,
+    /// The graphs of those that were looked into, by the same.
+    pub(crate) flows: RefCell<HashMap<usize, Rc<Flow>>>,
 }
 
 /// Bytes of a function whose expressions are kept: what nests is kept for each level, and a
@@ -150,6 +155,13 @@ impl FileContext<'_> {
         trees.entry(body.span.start).or_insert_with(parse).clone()
     }
 
+    /// The graph of a function that another one calls, which is made once.
+    pub(crate) fn flow(&self, body: &Body, build: impl FnOnce() -> Flow) -> Rc<Flow> {
+        let mut flows = self.flows.borrow_mut();
+        let own = flows.entry(body.span.start);
+        Rc::clone(own.or_insert_with(|| Rc::new(build())))
+    }
+
     /// The value of a constant expression, by the same.
     pub(crate) fn value(&self, expression: &str) -> Option<u64> {
         once(&self.asked.values, expression, || {
@@ -213,26 +225,28 @@ impl FileContext<'_> {
 
     /// The functions of the file that call another one of it.
     pub(crate) fn callers<'s>(&'s self, of: &'s Body) -> impl Iterator<Item = &'s Body> {
-        let named = |two: &[Token]| match two {
-            [word, open] => open.is(b'(') && word.span.of(self.text) == of.name.as_bytes(),
-            _ => false,
-        };
-        let calls = move |body: &&Body| {
-            body.span != of.span && self.tokens_in(body.span).windows(2).any(named)
-        };
-        self.bodies.iter().filter(calls)
+        let all = self.elsewhere().callers(self.number(of)).iter();
+        let all = all.filter_map(|at| self.bodies.get(*at));
+        all.filter(|body| body.span != of.span)
     }
 
     /// As which of a program's calls tables of the file have a function.
     pub(crate) fn handlers<'s>(&'s self, body: &'s Body) -> impl Iterator<Item = &'s Handler> {
-        let word = |own: &Token| own.span.of(self.text);
-        self.tokens.windows(4).filter_map(move |four| match four {
-            [dot, member, equal, name] => {
-                let own = dot.is(b'.') && equal.is(b'=') && word(name) == body.name.as_bytes();
-                own.then(|| self.words.handler(word(member))).flatten()
-            }
-            _ => None,
-        })
+        let members = self.elsewhere().handlers(self.number(body)).iter();
+        let members = members.filter_map(|at| self.tokens.get(*at));
+        members.filter_map(|own| self.words.handler(own.span.of(self.text)))
+    }
+
+    /// Which of the file's functions one is.
+    fn number(&self, body: &Body) -> usize {
+        let before = |own: &Body| own.span.start < body.span.start;
+        self.bodies.partition_point(before)
+    }
+
+    /// What the file says of its functions elsewhere than in them.
+    fn elsewhere(&self) -> &Callers {
+        let all = || Callers::of(self.text, self.tokens, self.bodies, self.words);
+        self.callers.get_or_init(all)
     }
 
     /// Whether what a function gives goes to a program, which takes what is below 0 for an

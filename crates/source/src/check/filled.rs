@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, Node as Step, is_assembly};
 use crate::lex::Token;
-use crate::node::Parts as _;
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::{Direction, Span};
 
@@ -277,9 +277,6 @@ fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) ->
     };
     !graph.leaves_without(sets)
 }
-
-/// Statements that go round.
-pub(crate) const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
 
 /// A mention of a pointer to the struct: a member behind it that is set or read, a test of
 /// it, or else something that may fill it.

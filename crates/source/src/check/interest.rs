@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
-
+use memchr::memmem;
 use tollgate_defect::answer;
 
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
-use crate::search::Hashed;
+use crate::search::{Hashed, HashedWord};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -47,6 +47,27 @@ pub(super) struct Interests<'a> {
     words: &'a CheckWords,
     vocabulary: &'a Vocabulary,
     known: HashMap<&'a [u8], Meaning, RandomState>,
+    /// Where the file has each of these words, or a longer one.
+    users: Places,
+    forced: Places,
+}
+
+/// Where a text has a word that few of its functions name.
+struct Places(Vec<usize>);
+
+impl Places {
+    fn of(text: &[u8], word: &[u8]) -> Self {
+        Self(memmem::find_iter(text, word).collect())
+    }
+
+    /// Whether any is among some tokens.
+    fn are_in(&self, tokens: &[Token]) -> bool {
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return false;
+        };
+        let from = self.0.partition_point(|at| *at < first.span.start);
+        self.0.get(from).is_some_and(|at| *at < last.span.end)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -73,10 +94,13 @@ impl<'a> Interests<'a> {
             words,
             vocabulary,
             known: HashMap::default(),
+            users: Places::of(text, b"__user"),
+            forced: Places::of(text, b"__force"),
         }
     }
 
-    pub(super) fn of(&mut self, tokens: &[Token]) -> Interest {
+    /// What some tokens are to the rules, whose words are these.
+    pub(super) fn of(&mut self, tokens: &[Token], hashed: &[HashedWord]) -> Interest {
         let mut found = Interest {
             any: false,
             window: false,
@@ -91,13 +115,12 @@ impl<'a> Interests<'a> {
             [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
             _ => false,
         };
-        found.any |= tokens.windows(2).any(forced);
-        for token in tokens.iter().filter(|token| token.kind == TokenKind::Word) {
-            let word = token.span.of(self.text);
-            if !self.words.may_mean(Hashed::of(word)) {
+        found.any |= self.forced.are_in(tokens) && tokens.windows(2).any(forced);
+        for word in hashed {
+            if !self.words.may_mean(word.hashed) {
                 continue;
             }
-            let meaning = self.meaning(word);
+            let meaning = self.meaning(word.span.of(self.text));
             found.any |= meaning.any;
             found.window |= meaning.window;
             found.faults |= meaning.faults;
@@ -107,7 +130,7 @@ impl<'a> Interests<'a> {
             guard |= meaning.guard;
             fetches |= meaning.fetches;
             shows |= meaning.shows;
-            found.scopes.extend(meaning.scope.then_some(token.span));
+            found.scopes.extend(meaning.scope.then_some(word.span));
         }
         // What picks no element by them has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
@@ -128,6 +151,9 @@ impl<'a> Interests<'a> {
     /// or `p[i]` of what its header, its body or a cast declares as one, and not only to
     /// take an address or a size.
     pub(super) fn goes_through(&self, header: &[Token], body: &[Token]) -> bool {
+        if !self.users.are_in(header) && !self.users.are_in(body) {
+            return false;
+        }
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
         let named =
@@ -141,6 +167,7 @@ impl<'a> Interests<'a> {
     /// Whether a function declares or casts anything as a `__user` pointer.
     pub(super) fn has_pointer(&self, header: &[Token], body: &[Token]) -> bool {
         let all = [header, body].into_iter();
+        let all = all.filter(|own| self.users.are_in(own));
         let mut all = all.flat_map(|own| own.iter().filter(|own| own.kind == TokenKind::Word));
         all.any(|own| own.span.of(self.text) == b"__user")
     }
@@ -203,7 +230,11 @@ impl<'a> Interests<'a> {
 
     /// The names that are declared as pointers to user memory.
     fn pointers(&self, tokens: &[Token]) -> HashSet<&'a [u8]> {
-        let marks = (0..tokens.len()).filter(|at| self.word(tokens, *at) == b"__user");
+        let places = match self.users.are_in(tokens) {
+            true => 0..tokens.len(),
+            false => 0..0,
+        };
+        let marks = places.filter(|at| self.word(tokens, *at) == b"__user");
         marks
             .filter_map(|at| self.pointer(tokens.get(at + 1..)?))
             .collect()

@@ -7,8 +7,8 @@ use tollgate_defect::answer;
 
 use crate::calls::Duplicates;
 use crate::expression::Expression;
-use crate::lex::{Token, TokenKind};
-use crate::search::{Hashed, Likely};
+use crate::lex::Token;
+use crate::search::{HashedWord, Likely};
 use crate::split::Body;
 
 use super::words::{AccessWord, CheckWords};
@@ -72,10 +72,10 @@ impl Summaries {
         }
     }
 
-    /// Whether some tokens name a function that does.
-    pub(crate) fn name_lockers(&self, text: &[u8], tokens: &[Token]) -> bool {
+    /// Whether some words name a function that does.
+    pub(crate) fn name_lockers(&self, text: &[u8], words: &[HashedWord]) -> bool {
         let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.locks(name).is_some());
-        !self.lockers.is_empty() && self.named(text, tokens).any(own)
+        !self.lockers.is_empty() && self.named(text, words).any(own)
     }
 
     /// Notes what a function does.
@@ -89,26 +89,25 @@ impl Summaries {
         self.of.insert(body.name.clone(), merged);
     }
 
-    /// Whether some tokens name a function that may sleep on a fault.
-    pub(crate) fn name_sleepers(&self, text: &[u8], tokens: &[Token]) -> bool {
+    /// Whether some words name a function that may sleep on a fault.
+    pub(crate) fn name_sleepers(&self, text: &[u8], words: &[HashedWord]) -> bool {
         let own = |name: &[u8]| answer::text(name).is_some_and(|name| self.may_sleep(name));
-        !self.sleepers.is_empty() && self.named(text, tokens).any(own)
+        !self.sleepers.is_empty() && self.named(text, words).any(own)
     }
 
-    /// Whether some tokens name a function of which more is known than that it may sleep.
-    pub(crate) fn name_any(&self, text: &[u8], tokens: &[Token]) -> bool {
+    /// Whether some words name a function of which more is known than that it may sleep.
+    pub(crate) fn name_any(&self, text: &[u8], words: &[HashedWord]) -> bool {
         let told = |name: &[u8]| {
             let own = answer::text(name).and_then(|name| self.get(name));
             own.is_some_and(Summary::tells)
         };
-        !self.is_empty() && self.named(text, tokens).any(told)
+        !self.is_empty() && self.named(text, words).any(told)
     }
 
-    /// The words of some tokens that may be names of what is known.
-    fn named<'t>(&self, text: &'t [u8], tokens: &[Token]) -> impl Iterator<Item = &'t [u8]> {
-        let words = tokens.iter().filter(|own| own.kind == TokenKind::Word);
-        let words = words.map(|own| own.span.of(text));
-        words.filter(|word| self.names.may_hold(Hashed::of(word)))
+    /// Those of some words that may be names of what is known.
+    fn named<'t>(&self, text: &'t [u8], words: &[HashedWord]) -> impl Iterator<Item = &'t [u8]> {
+        let named = words.iter().filter(|own| self.names.may_hold(own.hashed));
+        named.map(|own| own.span.of(text))
     }
 }
 

@@ -14,6 +14,7 @@ mod apart;
 mod asked;
 mod below;
 mod callee;
+mod callers;
 mod change;
 mod checker;
 mod checks;

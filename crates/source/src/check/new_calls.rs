@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use tollgate_defect::Defect;
 
 use crate::lex::{Token, TokenKind, tokens};
-use crate::search::AnyOf;
+use crate::search::{AnyOf, hashed_words};
 use crate::span::Span;
 use crate::split::{Body, bodies};
 use crate::wrappers::definition;
@@ -52,7 +52,7 @@ impl Checker<'_> {
         let mut found = BTreeSet::new();
         for body in &bodies {
             let inside = all.get(body.tokens.clone()).unwrap_or_default();
-            if interests.of(inside).any {
+            if interests.of(inside, &hashed_words(after, inside)).any {
                 found.extend(called(after, inside));
             }
         }

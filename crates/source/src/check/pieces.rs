@@ -13,7 +13,7 @@ use crate::flow::{Flow, Piece, Pieces, Source, build};
 use crate::lex::{Token, TokenKind, closing};
 use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
-use crate::search::{Hashed, Likely};
+use crate::search::{HashedWord, Likely};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, bodies};
@@ -100,16 +100,16 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Makes the graphs of what some tokens name; whether any of it opens, closes or
+    /// Makes the graphs of what some words name; whether any of it opens, closes or
     /// needs a window.
-    pub(super) fn ask(&mut self, tokens: &[Token], maker: &mut Maker<'_>) -> bool {
+    pub(super) fn ask(&mut self, words: &[HashedWord], maker: &mut Maker<'_>) -> bool {
         let text = self.text;
         let mut window = false;
-        for word in tokens.iter().filter(|own| own.kind == TokenKind::Word) {
-            let name = word.span.of(text);
-            if !self.names.may_hold(Hashed::of(name)) {
+        for word in words {
+            if !self.names.may_hold(word.hashed) {
                 continue;
             }
+            let name = word.span.of(text);
             let expands = self.macros.contains_key(name);
             if (expands || self.functions.contains_key(name)) && !self.asked.contains(name) {
                 self.make(name, maker, DEEPEST);

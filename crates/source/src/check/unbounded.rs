@@ -9,7 +9,7 @@ use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::lex::TokenKind;
-use crate::node::Parts as _;
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 
@@ -488,19 +488,13 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
     if one.start < other.start {
         return true;
     }
-    let node = function
-        .root
-        .descendant_for_byte_range(other.start, other.end);
-    let mut around = std::iter::successors(node, |own: &Node<'_>| own.parent());
-    around.any(|own| is_loop(own) && span(own).contains(one))
+    let mut loops = function.nodes.of_kinds(&LOOPS).map(span);
+    loops.any(|own| own.contains(one) && own.contains(other))
 }
 
 /// Whether a statement goes round.
 pub(crate) fn is_loop(node: Node<'_>) -> bool {
-    matches!(
-        node.known_kind(),
-        "for_statement" | "while_statement" | "do_statement"
-    )
+    LOOPS.contains(&node.known_kind())
 }
 
 fn is_constant(function: &FunctionContext<'_>, value: Span) -> bool {

@@ -1,5 +1,4 @@
 use crate::check::context::FunctionContext;
-use crate::check::filled::LOOPS;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -8,6 +7,7 @@ use crate::expression::Expression;
 use crate::flow::{Action, Flow, Node};
 use crate::hashed::{HashMap, HashSet};
 use crate::lex::Token;
+use crate::node::LOOPS;
 use crate::site::span;
 use crate::span::Span;
 

@@ -1,0 +1,81 @@
+//! Who of a file calls which of its functions, and as what its tables have them.
+
+use crate::hashed::HashMap;
+use crate::lex::Token;
+use crate::search::{Hashed, Likely};
+use crate::split::Body;
+
+use super::words::CheckWords;
+
+/// What a file says of its functions elsewhere than in them. To look for it takes the whole
+/// file, so that it is done for all of them at once.
+#[derive(Default)]
+pub(crate) struct Callers {
+    /// The functions by their names: several on sides of an `#if`.
+    places: HashMap<String, Vec<usize>>,
+    /// Of each function the places of those that call it.
+    callers: HashMap<usize, Vec<usize>>,
+    /// Of each function the members of tables that it is put in, as tokens.
+    handlers: HashMap<usize, Vec<usize>>,
+}
+
+impl Callers {
+    /// Of the functions of a file.
+    pub(super) fn of(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
+        let mut all = Self::default();
+        for (at, body) in bodies.iter().enumerate() {
+            all.places.entry(body.name.clone()).or_default().push(at);
+        }
+        let names = Likely::of(bodies.iter().map(|own| own.name.as_bytes()));
+        let named = |own: &Token| {
+            let word = own.span.of(text);
+            names.may_hold(Hashed::of(word)).then_some(word)
+        };
+        for (at, body) in bodies.iter().enumerate() {
+            let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
+            let called = inside.windows(2).filter_map(|two| match two {
+                [word, open] if open.is(b'(') => named(word),
+                _ => None,
+            });
+            called.for_each(|name| note(&all.places, &mut all.callers, name, at));
+        }
+        for (at, four) in tokens.windows(4).enumerate() {
+            let [dot, member, equal, name] = four else {
+                continue;
+            };
+            let name = named(name).filter(|_| dot.is(b'.') && equal.is(b'='));
+            let name = name.filter(|_| words.handler(member.span.of(text)).is_some());
+            if let Some(name) = name {
+                note(&all.places, &mut all.handlers, name, at + 1);
+            }
+        }
+        all
+    }
+
+    /// The places of the functions that call one, in order.
+    pub(super) fn callers(&self, body: usize) -> &[usize] {
+        self.callers.get(&body).map_or(&[], Vec::as_slice)
+    }
+
+    /// The members of tables that have one, as the places of their tokens.
+    pub(super) fn handlers(&self, body: usize) -> &[usize] {
+        self.handlers.get(&body).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Notes a place for each function of a name.
+fn note(
+    places: &HashMap<String, Vec<usize>>,
+    of: &mut HashMap<usize, Vec<usize>>,
+    name: &[u8],
+    at: usize,
+) {
+    let name = tollgate_defect::answer::text(name);
+    let own = name.and_then(|name| places.get(name));
+    for body in own.into_iter().flatten() {
+        let known = of.entry(*body).or_default();
+        if known.last() != Some(&at) {
+            known.push(at);
+        }
+    }
+}
