@@ -62,6 +62,9 @@ pub(crate) struct FileContext<'a> {
 /// file that is made to do harm nests deep.
 const KEPT: usize = 1 << 20;
 
+/// So many effects on a variable are asked whether a way leads from them to a place.
+const FEW: usize = 16;
+
 /// The expressions of a function that were asked for: many rules ask for the same.
 pub(crate) struct Expressions {
     places: RefCell<HashMap<Span, Option<Expression>>>,
@@ -382,6 +385,38 @@ impl<'a> FunctionContext<'a> {
         let graph = self.graph;
         let reached = graph.reached_behind_any(graph.nodes_in(from), |_| false);
         graph.nodes_in(to).any(|node| reached.contains(&node))
+    }
+
+    /// Whether a way leads from what is read or written in one place to what is in the other.
+    pub(crate) fn comes_to(&self, from: Span, to: Span) -> bool {
+        let graph = self.graph;
+        let nodes = |place: Span| -> Vec<usize> {
+            let own = |node: &usize| {
+                let mut effects = graph.effects_of(*node).iter();
+                effects.any(|own| place.contains(own.span))
+            };
+            (0..graph.nodes.len()).filter(own).collect()
+        };
+        let (from, to) = (nodes(from), nodes(to));
+        let reached = graph.reached_behind_any(from.iter().copied(), |_| false);
+        to.iter()
+            .any(|at| from.contains(at) || reached.contains(at))
+    }
+
+    /// The same, or back.
+    pub(crate) fn share_a_way(&self, one: Span, other: Span) -> bool {
+        self.comes_to(one, other) || self.comes_to(other, one)
+    }
+
+    /// Those of what is done with a variable before a place that a way leads from to it, where
+    /// some do: other cases of a `switch` may use it for something else.
+    pub(crate) fn on_the_way<'e>(&self, all: Vec<&'e Effect>, at: Span) -> Vec<&'e Effect> {
+        let few = (2..=FEW).contains(&all.len());
+        let own = all.iter().copied();
+        let near: Vec<&Effect> = own
+            .filter(|own| few && self.comes_to(own.span, at))
+            .collect();
+        if near.is_empty() { all } else { near }
     }
 
     /// Takes one of the questions that go through a whole function, of which each function

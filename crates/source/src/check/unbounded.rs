@@ -82,6 +82,17 @@ pub(crate) fn is_compared(
     is_compared_where(function, number, |node| span(node) != besides)
 }
 
+/// The same on a way that leads to a place or from it.
+pub(crate) fn is_compared_on_the_way(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    place: Span,
+) -> bool {
+    is_compared_where(function, number, |node| {
+        span(node) != place && function.share_a_way(span(node), place)
+    })
+}
+
 /// The same on a way to another place.
 pub(crate) fn is_compared_before(
     function: &FunctionContext<'_>,
@@ -245,7 +256,8 @@ fn member(
                 let root = number.root().name();
                 root.is_none_or(|root| is_limited_member(function, (root, number), at))
             };
-            let bounded = function.assigns(number) || search.counts(function) && limited();
+            let assigned = !values(function, number, at).is_empty();
+            let bounded = assigned || search.counts(function) && limited();
             (!bounded).then(|| words(function, number))
         }
         Term::Member {
@@ -255,7 +267,8 @@ fn member(
         } => {
             let root = holder.name()?;
             if !function.is_parameter(root) {
-                let copied = is_copied(function, root, at) && !function.assigns(number);
+                let copied =
+                    is_copied(function, root, at) && values(function, number, at).is_empty();
                 let bounded =
                     || search.counts(function) && is_limited_member(function, (root, number), at);
                 return (copied && !bounded()).then(|| words(function, number));
@@ -349,6 +362,7 @@ fn by_name(
         .filter(|own| function.graph.name_of(own) == name && changes(own))
         .filter(|own| comes_before(function, own.span, at))
         .collect();
+    let own = function.on_the_way(own, at);
     let is_parameter = function.is_parameter(name);
     let clamps = |own: &Effect| match &own.kind {
         EffectKind::Write(write) => write

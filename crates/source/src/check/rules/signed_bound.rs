@@ -7,6 +7,7 @@ use crate::check::{narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
+use crate::span::Span;
 use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
@@ -18,15 +19,73 @@ const INFO: RuleInfo = RuleInfo {
     name: "signed-bound",
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "a number of the user's is held against its bound as a signed one, which large ones pass as less than 0",
+    summary: "a number of the user's is held against its bound with another sign than it has, which half of all pass",
     why: "Half of the values that an unsigned number has are less than 0 behind such a cast, and so less than \
-          any bound: what is used behind that is the number itself.",
+          any bound; what is less than 0 is more than any size that it is compared with. What is used \
+          behind that is the number itself.",
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["binary_expression"], |node| {
-        out.extend(compared(function, node))
+        out.extend(compared(function, node));
+        out.extend(held(function, node));
     });
+}
+
+/// `if (n < sizeof(x)) return -EINVAL;` of a number with a sign, that nothing else bounds: one
+/// that is less than 0 is a large one there.
+fn held(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let number_is_left = match function.context.operator(node) {
+        b"<" | b"<=" => true,
+        b">" | b">=" => false,
+        _ => return None,
+    };
+    let own = function.expression_of(node);
+    let Term::Binary(left, _, right) = &own.term else {
+        return None;
+    };
+    let (number, least) = match number_is_left {
+        true => (left, right),
+        false => (right, left),
+    };
+    let size = matches!(least.term, Term::SizeOf(_) | Term::SizeOfType(_));
+    (size && is_place(number)).then_some(())?;
+    let then = narrowed::refused(node)?;
+    let leaves = function.graph.statement(span(then));
+    leaves.filter(|then| function.graph.leaves(then))?;
+    // Who calls the function may have asked.
+    let root = number.root().name()?;
+    let own = function.graph.local(root).is_some() && !function.is_parameter(root);
+    let used = number.name().is_none_or(|name| {
+        let mut reads = function.reads(name);
+        !takes_another(function, name, node) && reads.any(|own| is_behind(function, own.span, node))
+    });
+    let place = span(node);
+    let near = |other: Span| function.share_a_way(other, place);
+    (own && used && !asks_of_sign(function, number, near)).then_some(())?;
+    let of = space::type_of(function, number)?;
+    matches!(of.shape, Shape::Scalar { signed: true }).then_some(())?;
+    let users = unbounded::users_within(function, number, span(node))?;
+    let bounded = users.is_handed || unbounded::is_compared_on_the_way(function, number, place);
+    (!bounded).then(|| {
+        let file = function.file;
+        let message = format!(
+            "{} is the user's and has a sign, and {} has none: less than 0 is large there, and passes",
+            file.plain(number.span),
+            file.plain(least.span)
+        );
+        file.violation(&INFO, span(node), "passed by what is less than 0", message)
+    })
+}
+
+/// Whether a variable takes a value behind a test.
+fn takes_another(function: &FunctionContext<'_>, name: &str, node: Node<'_>) -> bool {
+    let mut values = function.graph.assignments();
+    values.any(|(own, value)| own == name && is_behind(function, value, node))
+}
+
+fn is_behind(function: &FunctionContext<'_>, place: Span, node: Node<'_>) -> bool {
+    place.start > node.end_byte() && function.share_a_way(span(node), place)
 }
 
 /// `if ((int)n > MOST) return -EINVAL;` of an unsigned number that nothing else bounds.
@@ -66,7 +125,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     let loses = signed(&taken.shape)? && !signed(&of.shape)? && of.size >= taken.size;
     let other = space::type_of(function, most.uncast().1);
     let unsigned = other.is_some_and(|own| signed(&own.shape) == Some(false));
-    (loses && !unsigned && !asks_of_sign(function, number)).then_some(())?;
+    (loses && !unsigned && !asks_of_sign(function, number, |_| true)).then_some(())?;
     let users = unbounded::users_within(function, number, span(node))?;
     let bounded = users.is_handed || unbounded::is_compared(function, number, span(node));
     (!bounded).then(|| {
@@ -84,15 +143,20 @@ fn is_place(number: &Expression) -> bool {
     matches!(number.term, Term::Name(_) | Term::Member { .. })
 }
 
-/// Whether anything compares the number with 0 by another operator than `==` and `!=`.
-fn asks_of_sign(function: &FunctionContext<'_>, number: &Expression) -> bool {
+/// Whether anything that counts compares the number with 0 by another operator than `==` and
+/// `!=`.
+fn asks_of_sign(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    counts: impl Fn(Span) -> bool,
+) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
         let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
         if found || !compares || !unbounded::is_of_zero(function, span(node)) {
             return;
         }
-        found = function.expression_of(node).any(&|part| part == number);
+        found = function.expression_of(node).any(&|part| part == number) && counts(span(node));
     });
     found
 }

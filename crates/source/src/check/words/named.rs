@@ -30,7 +30,10 @@ impl OwnerName {
     /// Whether one gives back what the other takes.
     pub(crate) fn gives_back(&self, taken: &Self) -> bool {
         let same = self.entry == taken.entry && self.front == taken.front;
-        let ends = self.behind.is_empty() && !self.front.is_empty();
+        // `ucma_get_ctx_dev()` says more of how it is taken than `ucma_put_ctx()`.
+        let more = taken.behind.strip_prefix(&self.behind);
+        let begins = more.is_some_and(|more| self.behind.is_empty() || more.starts_with('_'));
+        let ends = begins && !self.front.is_empty();
         !self.takes && taken.takes && same && (ends || self.behind == taken.behind)
     }
 }
