@@ -138,4 +138,14 @@ mod tests {
         assert_eq!(new, ["warning: unused x"]);
         assert_eq!(added(after, before), []);
     }
+
+    #[test]
+    fn what_objtool_says_is_of_a_function() {
+        let said = "b.o: warning: objtool: f+0x12: call to g() with UACCESS enabled\n";
+        let new: Vec<String> = added("", said).iter().map(words).collect();
+        assert_eq!(
+            new,
+            ["warning: objtool: f(): call to g() with UACCESS enabled"]
+        );
+    }
 }

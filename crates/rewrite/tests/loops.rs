@@ -45,6 +45,10 @@ const REFUSED: &[(&str, &str)] = &[
         "\tif (n > 8)\n\t\treturn -EINVAL;\n\tfor (i = 0; i < n; i++) {\n\t\tif (put_user(c, &u[i]))\n\t\t\treturn -EFAULT;\n\t\tn--;\n\t}\n\treturn 0;\n",
     ),
     (
+        "as many as an array of arrays has",
+        "\tunsigned int all[4][2];\n\n\tgather(all);\n\tfor (i = 0; i < ARRAY_SIZE(all); i++)\n\t\tif (put_user(c, &u[i]))\n\t\t\treturn -EFAULT;\n\treturn 0;\n",
+    ),
+    (
         "a long one",
         "\tfor (i = 0; i < 1025; i++)\n\t\tif (put_user(c, &u[i]))\n\t\t\treturn -EFAULT;\n\treturn 0;\n",
     ),
@@ -170,6 +174,10 @@ fn a_loop_whose_range_is_known_has_one_window() {
         (
             "a call that computes",
             "\tif (n > 8 || !n)\n\t\treturn -EINVAL;\n\tfor (i = 0; i < n; i++) {\n\t\tif (get_user(v, u))\n\t\t\treturn -EFAULT;\n\t\tk->p = compat_ptr(v);\n\t\tu++;\n\t}\n\treturn 0;\n",
+        ),
+        (
+            "as many as an array of the function has",
+            "\tunsigned int all[4];\n\n\tgather(all);\n\tfor (i = 0; i < ARRAY_SIZE(all); i++)\n\t\tif (put_user(c, &u[i]))\n\t\t\treturn -EFAULT;\n\treturn 0;\n",
         ),
         (
             "beside a run",

@@ -162,6 +162,23 @@ fn the_copy_beside_the_values_stands_in_the_scope_of_their_check() {
     insta::assert_snapshot!(all(&bodies));
 }
 
+/// What only computes from a pointer leaves it near; what may be a macro could set it.
+#[test]
+fn a_pointer_that_is_handed_on_may_lead_elsewhere() {
+    let told = |with: &str| {
+        written(&format!(
+            "\tstruct head __user *next;\n\n\tnext = (void __user *)h + n;\n{with}\tif (!access_ok(h, n + 64))\n\t\treturn -EFAULT;\n\
+             \tif (__put_user(n, &h->len) || __put_user(2, &next->kind))\n\t\treturn -EFAULT;\n\treturn 0;\n"
+        ))
+    };
+    for computes in ["", "\tk->c = ptr_to_compat(next);\n"] {
+        let told = told(computes);
+        assert!(told.contains("\tscoped_user"), "{computes}: {told}");
+    }
+    let told = told("\tforward(next);\n");
+    assert!(!told.contains("\tscoped_user"), "{told}");
+}
+
 /// Each of these could reach memory that is not the user's, or tell later.
 #[test]
 fn what_the_first_access_does_not_cover_is_refused() {

@@ -100,6 +100,7 @@ mod tests {
             ("clang-19", Some("clang-19")),
             ("aarch64-linux-gnu-gcc", Some("gcc-aarch64-linux-gnu")),
             ("x86_64-linux-gnu-gcc-12", Some("gcc-12-x86-64-linux-gnu")),
+            ("aarch64-linux-gnu-clang-19", None),
             ("tcc", None),
             ("mygcc", None),
             ("gcc-nm", None),
