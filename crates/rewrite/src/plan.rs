@@ -158,6 +158,8 @@ pub(crate) struct Rounds {
 pub(crate) struct Fault {
     /// The statements without indentation, the jump last.
     pub(crate) statements: Vec<String>,
+    /// For each variable that they make -EFAULT, the same without that.
+    pub(crate) besides: Vec<(String, Vec<String>)>,
     /// The jump.
     pub(crate) jump: Jump,
     /// Where the statements stand.

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use tollgate_source::{
-    Analyser, Expression, Flow, Function, LineIndex, Loop, Run, Span, StatementKind, StepKind,
-    Token, TokenKind, Types, Vocabulary, tokens,
+    Analyser, Expression, Flow, Function, LineIndex, Loop, Run, Span, Statement, StatementKind,
+    StepKind, Token, TokenKind, Types, Vocabulary, tokens,
 };
 
 use crate::calls::Calls;
@@ -189,11 +189,20 @@ impl Subject<'_> {
     /// The lines of a body without its braces and its indentation, no two statements in
     /// one.
     pub(crate) fn statements(&self, body: Span) -> Vec<String> {
+        self.statements_but(body, &|_| false)
+    }
+
+    /// The same without some of the statements of a block.
+    pub(crate) fn statements_but(
+        &self,
+        body: Span,
+        left_out: &dyn Fn(&Statement) -> bool,
+    ) -> Vec<String> {
         let block = self.flow.statement(body);
         if block.is_none_or(|own| own.kind != StatementKind::Block) {
             return vec![self.line(body)];
         }
-        let inner = self.one_a_line(body);
+        let inner = self.one_a_line(body, left_out);
         let inner = inner.trim_matches('\n').trim_end();
         let indent: String = inner
             .chars()
@@ -206,11 +215,24 @@ impl Subject<'_> {
     }
 
     /// What stands between the braces of a block, each statement in lines of its own.
-    fn one_a_line(&self, block: Span) -> String {
+    fn one_a_line(&self, block: Span, left_out: &dyn Fn(&Statement) -> bool) -> String {
         let (mut all, mut from) = (String::new(), block.start + 1);
+        let mut line = String::new();
         for own in self.flow.inside(block) {
-            let before = self.at(Span::new(from, own.span.start));
+            let mut before = self.at(Span::new(from, own.span.start));
+            // It begins the line that what was left out began.
+            if !line.is_empty() && !before.contains('\n') {
+                before = line.clone() + before.trim_start();
+            }
+            line.clear();
             let blank = before.trim_end_matches([' ', '\t']);
+            if left_out(own) {
+                let kept = blank.strip_suffix('\n').unwrap_or(blank);
+                all += kept;
+                line = before.strip_prefix(kept).unwrap_or(&before).to_owned();
+                from = own.span.end;
+                continue;
+            }
             all += match all.is_empty() || blank.ends_with('\n') {
                 true => before.clone(),
                 false => format!("{blank}\n"),

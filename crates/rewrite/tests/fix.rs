@@ -29,6 +29,36 @@ fn two_runs_use_the_error_variable() {
     ));
 }
 
+/// However it is laid out, and whatever stands beside it.
+#[test]
+fn what_the_error_variable_holds_by_then_is_not_set_again() {
+    let of = |set: &str| {
+        let asked = |access: &str| format!("\tif ({access}) {{\n\t\t{set}\n\t\tgoto out;\n\t}}\n");
+        let reads = asked("get_user(a, &p->a)") + &asked("get_user(b, &p->b)");
+        let writes = asked("put_user(a, &p->c)") + &asked("put_user(b, &p->d)");
+        let body = format!(
+            "\tint err, a, b;\n\n{reads}\terr = work(a, b);\n\tif (err)\n\t\tgoto out;\n{writes}\terr = 0;\nout:\n\treturn err;\n"
+        );
+        let text = fixed(&body, &Request::default());
+        let (_, behind) = text.split_once("user_read_access_end();\n").unwrap();
+        behind.split_once("\terr = work").unwrap().0.to_owned()
+    };
+    let jump = "\tif (err)\n\t\tgoto out;\n\n";
+    for set in ["err = -EFAULT;", "err =\n\t\t\t-EFAULT;", "err=-EFAULT;"] {
+        assert_eq!(of(set), jump);
+    }
+    let counted = "\tif (err) {\n\t\tk->n = 1;\n\t\tgoto out;\n\t}\n\n";
+    for set in [
+        "k->n = 1;\n\t\terr = -EFAULT;",
+        "err = -EFAULT;\n\t\tk->n = 1;",
+        "err = -EFAULT; k->n = 1;",
+    ] {
+        assert_eq!(of(set), counted);
+    }
+    // What holds the fault elsewhere stays.
+    assert!(of("k->n = -EFAULT;\n\t\terr = -EFAULT;").contains("k->n = -EFAULT;"));
+}
+
 /// The lines of the block were counted: one line was one statement, which got no
 /// braces, and all but the jump was lost.
 #[test]

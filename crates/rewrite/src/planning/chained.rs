@@ -141,6 +141,7 @@ pub(crate) fn region(run: &Run) -> Span {
 pub(crate) fn fault(run: &Run, stops: bool) -> Fault {
     Fault {
         statements: Vec::new(),
+        besides: Vec::new(),
         jump: Jump::None,
         body: Span::new(run.span.end, run.span.end),
         kept: Span::new(run.span.end, run.span.end),

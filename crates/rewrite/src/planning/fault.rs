@@ -1,7 +1,7 @@
 //! What a run does on a fault: one thing, whichever access faults.
 
 use tollgate_source::{
-    Direction, Exit, Expression, Form, Jump, Run, Span, StatementKind, Step, StepKind, Term,
+    Direction, Exit, Form, Jump, Run, Span, Statement, StatementKind, Step, StepKind, Term,
     TokenKind, tokens,
 };
 
@@ -56,14 +56,25 @@ impl Fault {
 
     /// What is done on a fault where a variable holds what the accesses gave.
     pub(crate) fn with_variable(&self, variable: &str) -> Vec<String> {
-        let mut all = self.statements.clone();
+        let mut all = self.without(variable).to_vec();
         if self.gives_fault() {
             all.pop();
             all.push(format!("return {variable};"));
         }
-        let assignment = format!("{variable} = -EFAULT;");
-        all.retain(|line| *line != assignment);
         all
+    }
+
+    /// The statements without those that make the variable -EFAULT.
+    fn without(&self, variable: &str) -> &[String] {
+        let mut own = self.besides.iter();
+        let found = own.find(|(name, _)| name == variable);
+        found.map_or(&self.statements, |(_, rest)| rest)
+    }
+
+    /// Changes what is done, whichever variable holds what the accesses gave.
+    fn change(&mut self, change: impl Fn(&mut Vec<String>)) {
+        change(&mut self.statements);
+        self.besides.iter_mut().for_each(|(_, rest)| change(rest));
     }
 
     /// Whether the function gives -EFAULT behind all else that is done.
@@ -212,6 +223,7 @@ fn from_step<'r>(
 fn returning(body: Span) -> Fault {
     Fault {
         statements: vec!["return -EFAULT;".to_owned()],
+        besides: Vec::new(),
         jump: Jump::Return("-EFAULT".to_owned()),
         body,
         kept: Span::new(body.start, body.start),
@@ -246,6 +258,7 @@ fn leave(subject: &Subject<'_>, exit: &Exit) -> Result<Fault, Refusal> {
     }
     Ok(Fault {
         statements: subject.statements(exit.span),
+        besides: besides(subject, exit.span),
         jump: exit.jump.clone(),
         body: exit.span,
         kept: exit.span,
@@ -262,13 +275,17 @@ fn with_result(subject: &Subject<'_>, mut fault: Fault, variable: &str) -> Fault
     let returns = matches!(fault.jump, Jump::Return(_));
     let first = set_in(subject, fault.body).into_iter().next();
     if returns && subject.flow.returns(jump, variable) {
-        fault.statements.pop();
-        fault.statements.push("return -EFAULT;".to_owned());
+        fault.change(|all| {
+            all.pop();
+            all.push("return -EFAULT;".to_owned());
+        });
         fault.jump = Jump::Return("-EFAULT".to_owned());
         fault.kept = Span::new(fault.body.start, jump.start);
     } else if (!returns || subject.flow.names(jump, variable)) && first.as_deref() != Some(variable)
     {
-        fault.statements.insert(0, format!("{variable} = -EFAULT;"));
+        let rest = fault.without(variable).to_vec();
+        fault.change(|all| all.insert(0, format!("{variable} = -EFAULT;")));
+        fault.besides.insert(0, (variable.to_owned(), rest));
         fault.given = Some(variable.to_owned());
     }
     fault
@@ -279,12 +296,23 @@ fn with_result(subject: &Subject<'_>, mut fault: Fault, variable: &str) -> Fault
 fn set_in(subject: &Subject<'_>, body: Span) -> Vec<String> {
     let own = subject.flow.statement(body).into_iter();
     let all = own.chain(subject.flow.inside(body));
-    all.filter_map(|own| set_by(&subject.expression(own.expression?)?))
-        .collect()
+    all.filter_map(|own| set_by(subject, own)).collect()
 }
 
-/// `variable` of `variable = -EFAULT`.
-fn set_by(own: &Expression) -> Option<String> {
+/// The statements of a way out without those that make a variable -EFAULT, for each that
+/// they make that.
+fn besides(subject: &Subject<'_>, body: Span) -> Vec<(String, Vec<String>)> {
+    let rest = |name: String| {
+        let sets = |own: &Statement| set_by(subject, own).as_ref() == Some(&name);
+        let rest = subject.statements_but(body, &sets);
+        (name, rest)
+    };
+    set_in(subject, body).into_iter().map(rest).collect()
+}
+
+/// `variable` of `variable = -EFAULT;`
+fn set_by(subject: &Subject<'_>, own: &Statement) -> Option<String> {
+    let own = subject.expression(own.expression?)?;
     let Term::Assignment(left, operator, value) = &own.term else {
         return None;
     };
