@@ -160,6 +160,7 @@ pub(crate) struct Does {
     pub(crate) faults: bool,
     pub(crate) duplicates: Option<Duplicates>,
     pub(crate) addresses: Option<Addresses>,
+    pub(crate) address_type: Option<String>,
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
@@ -480,6 +481,31 @@ pub(crate) struct OwnerWord {
     pub(crate) reason: String,
 }
 
+/// What a function does of a window of its caller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ForCaller {
+    /// It opens one and leaves it so.
+    Opens,
+    /// It closes one.
+    Closes,
+    /// It is called in one.
+    Inside,
+}
+
+/// Names that say so: by what they begin or end with, or hold.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WindowName {
+    pub(crate) does: ForCaller,
+    #[serde(default)]
+    pub(crate) begin: Vec<String>,
+    #[serde(default)]
+    pub(crate) end: Vec<String>,
+    pub(crate) hold: Vec<String>,
+    pub(crate) reason: String,
+}
+
 /// Classes of guard() and its like, each of which does what a call does until its scope
 /// ends.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -516,6 +542,7 @@ pub(crate) struct Calls {
     pub(crate) locks: Vec<Lock>,
     pub(crate) lock_words: Vec<LockWord>,
     pub(crate) owner_words: Vec<OwnerWord>,
+    pub(crate) window_names: Vec<WindowName>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) all: Vec<Call>,
@@ -531,6 +558,7 @@ struct File {
     lock: Vec<Lock>,
     lock_word: Vec<LockWord>,
     owner_word: Vec<OwnerWord>,
+    window_name: Vec<WindowName>,
     guard: Vec<Guard>,
     #[serde(default)]
     handler: Vec<Handler>,
@@ -564,6 +592,7 @@ impl Calls {
             locks: file.lock,
             lock_words: file.lock_word,
             owner_words: file.owner_word,
+            window_names: file.window_name,
             guards: file.guard,
             handlers: file.handler,
             all: Vec::new(),
@@ -645,6 +674,7 @@ mod tests {
         assert!(calls.guards.iter().all(|guard| !guard.reason.is_empty()));
         assert!(calls.lock_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.owner_words.iter().all(|own| !own.reason.is_empty()));
+        assert!(calls.window_names.iter().all(|own| !own.reason.is_empty()));
         assert!(
             calls
                 .families

@@ -70,20 +70,18 @@ fn cast_alone(function: &FunctionContext<'_>) -> Vec<Violation> {
         let address = to.pointers > 0 && space::is_cast(function, &own, value);
         let name = number.name().filter(|_| address);
         let declared = name.and_then(|name| space::declared(function, name, number.span));
-        if declared.is_some_and(|of| of == COMPAT_POINTER) {
-            let file = function.file;
+        let file = function.file;
+        let made = declared.and_then(|of| file.words.results().makes_address_of(&of));
+        if let Some(call) = made {
             let message = format!(
-                "{} is a number of a 32-bit program's, and a cast makes it an address where compat_ptr() does",
+                "{} is a number of a 32-bit program's, and a cast makes it an address where {call}() does",
                 file.plain(number.span)
             );
-            found.push(file.violation(&INFO, own.span, "no compat_ptr()", message));
+            found.push(file.violation(&INFO, own.span, &format!("no {call}()"), message));
         }
     });
     found
 }
-
-/// What a pointer of a 32-bit program is declared as (include/asm-generic/compat.h).
-const COMPAT_POINTER: &str = "compat_uptr_t";
 
 /// One value of a member whose address a cast makes that of a larger type, or of what a pointer is
 /// declared to lead to: what lies behind it goes with it.

@@ -1,3 +1,4 @@
+use crate::calls::ForCaller;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
@@ -19,6 +20,8 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let words = function.file.words;
+    let named = words.named_for_caller(&function.body.name, ForCaller::Inside);
     for (node, state) in function.states() {
         let Some(place) = function.graph.nodes.get(node) else {
             continue;
@@ -36,7 +39,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         match state.open.last() {
             Some(Open::Here(_)) => continue,
             None => out.push(violation),
-            Some(Open::Caller) if function.body.name.contains("unsafe") => continue,
+            Some(Open::Caller) if named => continue,
             Some(Open::Caller) => {
                 violation.message = format!(
                     "{}() is used in a function that opens no window and that is called in none",

@@ -1,3 +1,4 @@
+use crate::calls::ForCaller;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::{Last, Open};
@@ -45,6 +46,8 @@ fn pairs(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 }
 
 fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let words = function.file.words;
+    let named = words.named_for_caller(&function.body.name, ForCaller::Closes);
     for (node, state) in function.states() {
         let Some(place) = function.graph.nodes.get(node) else {
             continue;
@@ -65,7 +68,7 @@ fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         match (state.open.as_slice(), state.last) {
             ([], Last::Closed(first)) => out.push(again(function, place.span, call, first)),
             ([], Last::None) => out.push(never(function, place.span, call)),
-            ([Open::Caller], _) if !closes_for_caller(&function.body.name) => {
+            ([Open::Caller], _) if !named => {
                 let mut violation = never(function, place.span, call);
                 violation.confidence = Confidence::Medium;
                 violation.unless_called_in_window = Some(function.body.name.clone());
@@ -74,11 +77,6 @@ fn windows(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             _ => {}
         }
     }
-}
-
-/// Whether the name says that a function closes what its caller opened.
-fn closes_for_caller(name: &str) -> bool {
-    name.ends_with("_end") || name.contains("access_end") || name.starts_with("prevent_")
 }
 
 fn again(function: &FunctionContext<'_>, place: Span, call: &str, first: usize) -> Violation {

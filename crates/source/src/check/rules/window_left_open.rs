@@ -1,8 +1,9 @@
+use crate::calls::ForCaller;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::paths::Open;
 use crate::check::rule::{Look, Rule};
-use crate::flow::{Action, Flow, Node};
+use crate::flow::{Action, Node};
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -20,7 +21,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    if opens_for_caller(function.graph, &function.body.name) {
+    if opens_for_caller(function) {
         return;
     }
     let mut seen = Vec::new();
@@ -51,14 +52,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// Whether a function is made to leave a window open: it is named so, and never
 /// closes one.
-pub(crate) fn opens_for_caller(graph: &Flow, name: &str) -> bool {
-    let closes = graph
-        .nodes
-        .iter()
-        .any(|node| matches!(node.action, Action::End { .. }));
-    let named =
-        name.ends_with("_begin") || name.contains("access_begin") || name.starts_with("allow_");
-    named && !closes
+fn opens_for_caller(function: &FunctionContext<'_>) -> bool {
+    let mut nodes = function.graph.nodes.iter();
+    let closes = nodes.any(|node| matches!(node.action, Action::End { .. }));
+    let words = function.file.words;
+    !closes && words.named_for_caller(&function.body.name, ForCaller::Opens)
 }
 
 fn left_open(function: &FunctionContext<'_>, exit: Span, at: usize) -> Option<Violation> {

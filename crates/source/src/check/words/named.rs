@@ -1,6 +1,6 @@
 //! What the words of a call's name say of it, where nothing else does.
 
-use crate::calls::{Calls, LockWord, OwnerWord};
+use crate::calls::{Calls, ForCaller, LockWord, OwnerWord, WindowName};
 use crate::hashed::HashSet;
 
 use super::CheckWords;
@@ -10,7 +10,8 @@ use super::CheckWords;
 pub(super) struct Named {
     locks: Vec<LockWord>,
     owners: Vec<OwnerWord>,
-    /// All those words: nearly each call of a kernel is asked for, and few have any.
+    windows: Vec<WindowName>,
+    /// The words of locks and owners: nearly each call of a kernel is asked for, and few have any.
     known: HashSet<String>,
 }
 
@@ -48,6 +49,7 @@ impl Named {
             known: locks.chain(owners).cloned().collect(),
             locks: calls.lock_words.clone(),
             owners: calls.owner_words.clone(),
+            windows: calls.window_names.clone(),
         }
     }
 
@@ -79,6 +81,16 @@ impl CheckWords {
         let own = self.named.owners.iter().enumerate();
         own.filter_map(|(entry, own)| owner_named(entry, own, &all))
             .collect()
+    }
+
+    /// Whether the name of a function says that it does that of a window of its caller's.
+    pub(crate) fn named_for_caller(&self, name: &str, does: ForCaller) -> bool {
+        let mut own = self.named.windows.iter().filter(|own| own.does == does);
+        own.any(|own| {
+            own.begin.iter().any(|part| name.starts_with(part))
+                || own.end.iter().any(|part| name.ends_with(part))
+                || own.hold.iter().any(|part| name.contains(part))
+        })
     }
 
     /// Whether a call of that name gives back what it is given, by what is known of it or by
@@ -119,4 +131,32 @@ fn lock_named(words: &LockWord, name: &str) -> Option<(String, bool)> {
         false => front,
     };
     (!stem.trim().is_empty()).then_some((stem, *word == words.takes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_a_function_does_of_a_window_of_its_caller() {
+        let words = CheckWords::builtin().unwrap();
+        for (name, says) in [
+            ("allow_user_access", Some(ForCaller::Opens)),
+            ("foo_begin", Some(ForCaller::Opens)),
+            ("user_access_begin_of", Some(ForCaller::Opens)),
+            ("prevent_user_access", Some(ForCaller::Closes)),
+            ("foo_end", Some(ForCaller::Closes)),
+            ("user_access_end_of", Some(ForCaller::Closes)),
+            ("__unsafe_restore_sigcontext", Some(ForCaller::Inside)),
+            ("disallow_user_access", None),
+            ("foo_end_user", None),
+            ("begin_foo", None),
+        ] {
+            let all = [ForCaller::Opens, ForCaller::Closes, ForCaller::Inside];
+            let said = all
+                .into_iter()
+                .find(|does| words.named_for_caller(name, *does));
+            assert_eq!(said, says, "{name}");
+        }
+    }
 }

@@ -9,6 +9,8 @@ pub(crate) struct Results {
     zero_is_fault: HashSet<String>,
     writes: HashMap<String, Writes>,
     asks_compat: HashSet<String>,
+    /// What makes an address of a number, by what that is declared as.
+    addresses_of: HashMap<String, String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
 }
@@ -21,6 +23,7 @@ impl Results {
                 .names(|does| does.switches_space)
                 .into_iter()
                 .collect(),
+            addresses_of: addresses_of(calls),
             asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
             writes: calls.each(|does| does.writes),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
@@ -40,6 +43,11 @@ impl Results {
         self.asks_compat.contains(name)
     }
 
+    /// The call that makes an address of what is declared so.
+    pub(crate) fn makes_address_of(&self, of: &str) -> Option<&str> {
+        self.addresses_of.get(of).map(String::as_str)
+    }
+
     /// Whether a call of that name has to do with letting accesses go to the kernel's memory.
     pub(crate) fn switches_space(&self, name: &str) -> bool {
         self.switches_space.contains(name)
@@ -54,4 +62,9 @@ impl Results {
     pub(crate) fn gives_zero_for_a_fault(&self, name: &str) -> bool {
         self.zero_is_fault.contains(name)
     }
+}
+
+fn addresses_of(calls: &Calls) -> HashMap<String, String> {
+    let types = calls.each(|does| does.address_type.clone());
+    types.into_iter().map(|(call, of)| (of, call)).collect()
 }
