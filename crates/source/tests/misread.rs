@@ -118,3 +118,41 @@ fn a_program_is_given_no_bytes_that_were_left() {
     let found: Vec<String> = found.map(|(rule, _)| rule).collect();
     assert!(found.contains(&"misread-result".to_owned()), "{found:?}");
 }
+
+/// By a variable of its own, past a label, or chosen where it is returned.
+#[test]
+fn what_was_left_is_returned_a_long_way_off() {
+    let unused = "int unused(void)\n{\n\treturn 0;\n}";
+    let left = "\tret = copy_to_user(p, d->buf, n);\n";
+    let ways = "\tif (ret)\n\t\tgoto out;\n\tdone = n;\nout:\n";
+    for wrong in [
+        format!("{left}\td->reads++;\n\treturn ret ? ret : n;"),
+        format!("{left}\td->reads++;\n\treturn ret ?: n;"),
+        format!("{left}\td->reads++;\n\treturn n == 1 ? 1 : (ret ? (ret) : n);"),
+        format!(
+            "\tlong done = 0;\n\n{left}{ways}\tif (!done)\n\t\tdone = ret;\n\tmutex_unlock(&d->lock);\n\treturn done;"
+        ),
+        format!("\tlong done = 0;\n\n{left}{ways}\td->reads++;\n\treturn done ? done : ret;"),
+        format!(
+            "\tint code;\n\n{left}\td->reads++;\n\tcode = (int)ret;\n\td->done++;\n\treturn code;"
+        ),
+    ] {
+        assert_eq!(rules(unused, &wrong), MISREAD, "{wrong}");
+    }
+    for right in [
+        format!("{left}\td->reads++;\n\treturn ret ? -EFAULT : n;"),
+        format!("{left}\td->reads++;\n\treturn ret ? 0 : n;"),
+        format!(
+            "\tlong done = 0;\n\n{left}\tif (ret)\n\t\tret = -EFAULT;\n\telse\n\t\tdone = n;\n\tif (!done)\n\t\tdone = ret;\n\treturn done;"
+        ),
+        format!(
+            "\tbool failed;\n\n{left}\tfailed = ret;\n\td->reads++;\n\treturn failed ? -EFAULT : n;"
+        ),
+        format!(
+            "\tlong code;\n\n{left}\tcode = ret;\n\tif (code)\n\t\tcode = -EFAULT;\n\td->reads++;\n\treturn code;"
+        ),
+        format!("\tlong done;\n\n{left}\tdone = n - ret;\n\td->reads++;\n\treturn done;"),
+    ] {
+        assert_eq!(rules(unused, &right), NONE, "{right}");
+    }
+}

@@ -136,12 +136,12 @@ fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violatio
 fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
     let carried = carried(function, giver);
     let near = given_back(function, giver);
-    let gives = near.or(carried.map(|_| giver.span))?;
+    let gives = near.or(carried.as_ref().map(|_| giver.span))?;
     let is_static = function.file.is_declared(function.body, b"static");
     let mut returns = function.graph.statements.iter().filter_map(given);
     let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
-        || carried.is_some_and(|(place, _)| {
-            takes_errors(function, place) || is_asked_for_errors(function, place, giver.span)
+        || carried.iter().flat_map(|own| &own.places).any(|place| {
+            takes_errors(function, *place) || is_asked_for_errors(function, *place, giver.span)
         });
     let answers = function.file.answers_a_program(function.body);
     let whose = match own {
@@ -164,8 +164,8 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
     let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
-    if let Some((_, at)) = carried.filter(|_| near.is_none()) {
-        violation.related.push(file.mark(at, "returned here"));
+    if let Some(own) = carried.filter(|_| near.is_none()) {
+        violation.related.push(file.mark(own.at, "returned here"));
     }
     violation.confidence = match is_handed_on(function, function.body, STEPS) {
         true => Confidence::Medium,
@@ -175,9 +175,17 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
     Some(violation)
 }
 
+/// The variables that hold what a call gave, one after the other, and where the last of them
+/// is returned.
+struct Carried {
+    places: Vec<usize>,
+    at: Span,
+}
+
 /// The variable that takes what a call gave, and the `return` to which it comes as it
-/// is on a way where it is not 0: through a label at the end, past other work.
-fn carried(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<(usize, Span)> {
+/// is on a way where it is not 0: through a label at the end, past other work, by a further
+/// variable, or as what a `?:` there chooses.
+fn carried(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Carried> {
     assigned(function, giver)?;
     let graph = function.graph;
     let taken = |effect: &Effect| {
@@ -188,47 +196,123 @@ fn carried(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<(usize, 
         let own = value == giver.span && graph.is_whole(effect);
         own.then_some(effect.place)
     };
-    // What another variable makes of it may be what is asked: `failed = ret != 0`.
-    let derives = |effect: &Effect, place: usize| match &effect.kind {
-        EffectKind::Write(write) => write.value.is_some_and(|value| {
-            let mut own = graph.effects_in(value);
-            own.any(|own| own.place == place && own.kind == EffectKind::Read)
-        }),
-        _ => false,
-    };
-    let sets = |place: usize| {
-        move |effect: &Effect| {
-            let own = effect.place == place && effect.kind != EffectKind::Read;
-            own || derives(effect, place)
-        }
-    };
+    let walk = Walk::new(function);
     let mut nodes = 0..graph.nodes.len();
     let (at, place) = nodes.find_map(|at| {
-        let mut own = graph.effects_of(at).iter();
-        let place = own.find_map(taken)?;
-        (!own.any(sets(place))).then_some((at, place))
+        let own = graph.effects_of(at);
+        let mut own = own.iter().enumerate();
+        let (first, place) = own.find_map(|(i, effect)| Some((i, taken(effect)?)))?;
+        Some(((at, first + 1), place))
     })?;
-    let mut seen = HashSet::from_iter([at]);
-    let mut work = vec![at];
-    while let Some(at) = work.pop() {
-        let node = graph.nodes.get(at)?;
-        if let Action::Exit {
-            returned: Some(own),
-            ..
-        } = &node.action
-            && *own == place
-        {
-            return Some((place, node.span));
+    let mut work = vec![(at, vec![place])];
+    let mut seen = HashSet::default();
+    while let Some(((at, from), places)) = work.pop() {
+        let place = *places.last()?;
+        if from == 0 && !seen.insert((at, place)) {
+            continue;
         }
-        let ways = node
-            .next
-            .iter()
-            .filter(|(edge, _)| leaves_something(graph, place, edge));
-        let ways = ways.map(|(_, next)| *next);
-        let goes_on = |next: &usize| !graph.effects_of(*next).iter().any(sets(place));
-        work.extend(ways.filter(goes_on).filter(|next| seen.insert(*next)));
+        let behind = graph.effects_of(at).get(from..).unwrap_or_default();
+        let node = graph.nodes.get(at)?;
+        let next = match walk.first(behind, place) {
+            Some((_, Fate::Returned(at))) => return Some(Carried { places, at }),
+            Some((_, Fate::Gone)) => continue,
+            Some((count, Fate::Moved(to))) => {
+                if !places.contains(&to) {
+                    let places = places.into_iter().chain([to]).collect();
+                    work.push(((at, from + count + 1), places));
+                }
+                continue;
+            }
+            None => node.next.iter(),
+        };
+        if let Action::Exit { returned, .. } = &node.action
+            && *returned == Some(place)
+        {
+            return Some(Carried {
+                places,
+                at: node.span,
+            });
+        }
+        let ways = next.filter(|(edge, _)| leaves_something(graph, place, edge));
+        work.extend(ways.map(|(_, next)| ((*next, 0), places.clone())));
     }
     None
+}
+
+/// What becomes of a variable that holds what was left.
+enum Fate {
+    /// It is what a `return` chooses there.
+    Returned(Span),
+    /// Another variable takes it as it is.
+    Moved(usize),
+    /// It takes something else, or something is made of it.
+    Gone,
+}
+
+/// What a way through a function does to a variable.
+struct Walk<'f, 'a> {
+    function: &'f FunctionContext<'a>,
+    /// What `return a ? b : c` gives.
+    chosen: HashSet<Span>,
+}
+
+impl<'f, 'a> Walk<'f, 'a> {
+    fn new(function: &'f FunctionContext<'a>) -> Self {
+        let mut chosen = HashSet::default();
+        function.each_of(&["identifier"], |name| {
+            let choice = name.parent().map(|own| own.kind());
+            let inner = matches!(
+                choice,
+                Some("conditional_expression" | "parenthesized_expression")
+            );
+            if inner && returning(name).is_some() {
+                chosen.insert(span(name));
+            }
+        });
+        Self { function, chosen }
+    }
+
+    /// The first of some effects that does something to the variable in that place, by its
+    /// number.
+    fn first(&self, effects: &[Effect], place: usize) -> Option<(usize, Fate)> {
+        let mut all = effects.iter().enumerate();
+        all.find_map(|(at, effect)| Some((at, self.fate(effect, place)?)))
+    }
+
+    fn fate(&self, effect: &Effect, place: usize) -> Option<Fate> {
+        let graph = self.function.graph;
+        let own = effect.place == place;
+        match &effect.kind {
+            EffectKind::Read if own && self.chosen.contains(&effect.span) => {
+                Some(Fate::Returned(effect.span))
+            }
+            EffectKind::Read => None,
+            _ if own => Some(Fate::Gone),
+            // What another variable makes of it may be what is asked: `failed = ret != 0`.
+            EffectKind::Write(write) => {
+                let value = write.value?;
+                let mut read = graph.effects_in(value);
+                if !read.any(|own| own.place == place && own.kind == EffectKind::Read) {
+                    return None;
+                }
+                Some(match self.is_moved(effect, value) {
+                    true => Fate::Moved(effect.place),
+                    false => Fate::Gone,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a variable of the function takes a name's value as a number.
+    fn is_moved(&self, effect: &Effect, value: Span) -> bool {
+        let graph = self.function.graph;
+        let local = graph.places.as_local(effect.place);
+        let local = local.and_then(|own| graph.locals.get(own));
+        let counts = local.is_some_and(|own| own.plain && own.base_type != "bool");
+        let value = self.function.expression(value);
+        counts && value.is_some_and(|value| value.uncast().1.name().is_some())
+    }
 }
 
 /// Whether a way is taken where the variable in that place is not 0. Of a test that asks
