@@ -209,6 +209,21 @@ fn a_result_that_is_overwritten_is_found_behind_a_loop_and_in_a_chain() {
     let chain = "\tint err = 0;\n\n\terr |= __put_user(v, &arg->id);\n\terr |= __put_user(v, &arg->len);\n\terr = __put_user(v, &arg->cmd);\n\terr |= __put_user(v, &arg[1].cmd);\n\treturn err ? -EFAULT : 0;";
     assert_eq!(rules(chain), ["ignored-fault"]);
     assert_eq!(rules(&chain.replace("err = __put", "err |= __put")), NONE);
+    // What overwrites it, and what stands between, need be no access.
+    let helper = chain.replace(
+        "err = __put_user(v, &arg->cmd)",
+        "err |= save(d, arg);\n\terr = restore(d, arg)",
+    );
+    assert_eq!(rules(&helper), ["ignored-fault"]);
+    assert_eq!(
+        rules(&helper.replace("err = restore", "err |= restore")),
+        NONE
+    );
+    let asked = helper.replace(
+        "\terr = restore",
+        "\tif (err)\n\t\treturn -EFAULT;\n\terr = restore",
+    );
+    assert_eq!(rules(&asked), NONE);
     assert_eq!(rules(&wrong.replace("err = __put", "err |= __put")), NONE);
 }
 

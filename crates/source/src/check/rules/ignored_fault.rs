@@ -10,7 +10,6 @@ use crate::check::rule::{Look, Rule};
 use crate::check::unasked_length::unasked_length;
 use crate::check::unfilled::unfilled;
 use crate::flow::EffectKind;
-use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -139,21 +138,17 @@ fn unread(function: &FunctionContext<'_>, call: Node<'_>, callee: &str) -> Optio
     Some(format!("nothing looks at what {callee}() gives to {name}"))
 }
 
-/// Whether the variable that takes the result hands it on to the next access:
+/// Whether the variable that takes the result still holds it where a later access adds its own:
 /// `err |= …; err |= …`.
 fn is_passed_on(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
-    let target = |access: &Access<'_>| {
-        let holder = access.node.parent()?;
-        let joins = function.context.operator(holder) == b"|=";
-        let left = holder.part("left").filter(|_| joins)?;
-        Some(function.context.written(left))
+    let Some(own) = call.parent().map(span) else {
+        return false;
     };
-    let mut later = function
-        .accesses
-        .iter()
-        .skip_while(|own| own.node.id() != call.id());
-    let own = later.next().and_then(target);
-    own.is_some() && later.next().and_then(target) == own
+    let graph = function.graph;
+    let joins = graph.joined_behind(own);
+    let later = function.accesses.iter().filter_map(|own| own.node.parent());
+    let mut later = later.map(span).filter(|later| later.start > own.start);
+    later.any(|later| joins.contains(&later))
 }
 
 /// Whether a declaration says itself that nothing may look at the variable.
