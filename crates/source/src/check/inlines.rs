@@ -44,6 +44,10 @@ impl Inlines {
                 );
             }
         }
+        for name in declared(text, &all, names) {
+            // Whoever builds it without the inline function calls another file's.
+            found.add(text, name, false, &[]);
+        }
         for line in all.iter().filter(|t| t.kind == TokenKind::Directive) {
             if let Some((name, rest)) = definition(text, line.span) {
                 let name = name.text(text);
@@ -128,6 +132,28 @@ impl Inlines {
             found.extend(new);
         }
     }
+}
+
+/// Which of some names a file declares as functions that are not inline: `int f(int a);`. A
+/// header has such beside the inline functions that stand for them where an option is off.
+fn declared(text: &[u8], all: &[Token], names: &BTreeSet<String>) -> BTreeSet<String> {
+    let places = calls(text, all, |word| names.contains(word)).into_iter();
+    let is_prototype = |at: usize, close: usize| {
+        let front = all.get(..at).unwrap_or_default().iter().rev();
+        let front = front.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
+        let mut before = front.peekable();
+        let typed = before.peek().is_some();
+        let other = |own: &Token| says_inline(text, own) || begins_statement(own.span.of(text));
+        let ends = all.get(close + 1).is_some_and(|own| own.is(b';'));
+        typed && ends && !before.any(other)
+    };
+    let declared = places.filter(|own| is_prototype(own.at, own.close));
+    declared.map(|own| own.name.text(text)).collect()
+}
+
+/// Words that stand before a call, not before the name of what is declared.
+fn begins_statement(word: &[u8]) -> bool {
+    matches!(word, b"return" | b"else" | b"do" | b"case" | b"goto")
 }
 
 /// The tokens of a header, with those of the lines before it that belong to it.
@@ -217,6 +243,12 @@ mod tests {
             "locked", "outside", "sleeps", "opens", "same", "one", "nowhere",
         ];
         assert_eq!(none(header, &names), [] as [&str; 0]);
+        // One configuration's is a call of another file's, another one's not.
+        let stub = "#ifdef CONFIG_F\nint f(int a);\n#else\nstatic inline int f(int a)\n{\n\treturn a;\n}\n#endif\n";
+        assert_eq!(none(stub, &["f"]), [] as [&str; 0]);
+        let ahead = "static inline int f(int a);\nstatic inline int f(int a)\n{\n\treturn a;\n}\n\
+                     static inline int g(int a)\n{\n\tif (!a)\n\t\treturn f(a);\n\telse\n\t\tf(a);\n\treturn 0;\n}\n";
+        assert_eq!(none(ahead, &["f", "g"]), ["f", "g"]);
         // One architecture's may be a call, another one's not.
         let both = "static inline int f(int a)\n{\n\treturn a;\n}\n#ifdef OTHER\nint f(int a)\n{\n\treturn a;\n}\n#endif\n";
         assert_eq!(none(both, &["f"]), [] as [&str; 0]);
