@@ -366,3 +366,32 @@ fn as_many_bytes_as_were_copied_end_an_array_if_it_has_one_more() {
         assert_eq!(with("own->len >= sizeof(d->name)", leave), NONE, "{leave}");
     }
 }
+
+/// Each of two pointers has an access of its own, and the second check asks the first again.
+#[test]
+fn a_pointer_is_checked_again_in_the_stead_of_another() {
+    let with = |checked: &str, between: &str| {
+        said(&format!(
+            "int swap(struct act __user *new, struct act __user *old, struct act *own)\n{{\n\tint err = 0;\n\n\tif (new) {{\n\
+             \t\tif (!access_ok(new, sizeof(*new)))\n\t\t\treturn -EFAULT;\n\t\terr = __get_user(own->a, &new->a);\n\t}}\n\
+             {between}\tif (!err && old) {{\n\t\tif (!access_ok({checked}, sizeof(*old)))\n\t\t\treturn -EFAULT;\n\
+             \t\terr = __put_user(own->b, &old->b);\n\t}}\n\treturn err;\n}}\n"
+        ))
+    };
+    assert_eq!(with("new", ""), ["other-object-checked"]);
+    assert_eq!(with("old", ""), NONE);
+    let asked = "\terr = swap_own(new ? own : NULL, old ? own + 1 : NULL);\n";
+    assert_eq!(with("new", asked), ["other-object-checked"]);
+    // The one is made of the other.
+    assert_eq!(with("new", "\told = new + 1;\n"), NONE);
+    // What is checked is needed behind it.
+    let once = |used: &str| {
+        said(&format!(
+            "int put(struct act __user *new, struct act __user *old, struct act *own)\n{{\n\tint err;\n\n\tif (get_user(own->a, &new->a))\n\
+             \t\treturn -EFAULT;\n\tif (!access_ok(new, sizeof(*new)))\n\t\treturn -EFAULT;\n\terr = __put_user(own->b, &old->b);\n\
+             {used}\treturn err;\n}}\n"
+        ))
+    };
+    assert_eq!(once(""), ["other-object-checked"]);
+    assert_eq!(once("\terr |= STORE_WORD(new, 1);\n"), NONE);
+}

@@ -5,6 +5,8 @@ use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
 
 use super::accesses::root_of;
 use super::context::FunctionContext;
@@ -371,14 +373,27 @@ pub(crate) fn declared_type(function: &FunctionContext<'_>, name: &str) -> Optio
     Some(words.join(" "))
 }
 
-/// Whether the one variable is made from the other, by whatever way.
+/// Whether the one variable is made from the other, by whatever way but that both were given to
+/// accesses whose results came together, `err |= __get_user(a, one); err |= __put_user(a, other)`,
+/// or were asked what to give, `ret = swap(one ? &a : NULL, other ? &b : NULL)`.
 pub(crate) fn is_related(function: &FunctionContext<'_>, one: &str, other: &str) -> bool {
-    related(function, one).contains(other)
+    let accesses = function.accesses.iter();
+    let mut out: Vec<Span> = accesses.map(|own| own.user).collect();
+    function.each_of(&["conditional_expression"], |node| {
+        let asked = node.part("condition");
+        let asked = asked.filter(|_| node.part("consequence").is_some());
+        out.extend(asked.map(span));
+    });
+    let is_out = |at: Span| out.iter().any(|own| own.contains(at));
+    reached(one, &relations(function, &is_out)).contains(other)
 }
 
 /// A variable, and those that it is made from, or that are made from it, by whatever way.
 pub(crate) fn related<'s>(function: &'s FunctionContext<'_>, one: &'s str) -> BTreeSet<&'s str> {
-    let edges = relations(function);
+    reached(one, &relations(function, &|_| false))
+}
+
+fn reached<'s>(one: &'s str, edges: &BTreeMap<&'s str, BTreeSet<&'s str>>) -> BTreeSet<&'s str> {
     let mut known = BTreeSet::from([one]);
     let mut work = vec![one];
     while let Some(name) = work.pop() {
@@ -393,7 +408,7 @@ pub(crate) fn related<'s>(function: &'s FunctionContext<'_>, one: &'s str) -> BT
 
 /// The variables that stand on the other side of an assignment.
 pub(crate) fn beside<'s>(function: &'s FunctionContext<'_>, one: &str) -> BTreeSet<&'s str> {
-    relations(function)
+    relations(function, &|_| false)
         .remove(one)
         .into_iter()
         .flatten()
@@ -411,8 +426,11 @@ fn is_step(function: &FunctionContext<'_>, effect: &Effect, name: &str) -> bool 
     operator != "=" && pointer.name() == Some(name) && declared_type(function, name).is_some()
 }
 
-/// Variables that stand on the two sides of an assignment.
-fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
+/// Variables that stand on the two sides of an assignment, but in places that are left out.
+fn relations<'s>(
+    function: &'s FunctionContext<'_>,
+    out: &dyn Fn(Span) -> bool,
+) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for effect in &function.graph.effects {
         let EffectKind::Write(Write {
@@ -425,7 +443,8 @@ fn relations<'s>(function: &'s FunctionContext<'_>) -> BTreeMap<&'s str, BTreeSe
         if is_step(function, effect, left) {
             continue;
         }
-        for right in function.graph.effects_in(*value) {
+        let named = function.graph.effects_in(*value);
+        for right in named.filter(|own| !out(own.span)) {
             let right = function.graph.name_of(right);
             edges.entry(left).or_default().insert(right);
             edges.entry(right).or_default().insert(left);

@@ -7,6 +7,7 @@ use crate::check::moved::{self, Checked};
 use crate::check::range::{declared_type, is_picked, is_related};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
+use crate::flow::Effect;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -51,7 +52,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let root = &access.user_root;
         let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
         let wrong = match own.as_slice() {
-            [] => other(function, &checks, all, root),
+            [] => other(function, &checks, access, root),
             [check] => fewer(access, check)
                 .or_else(|| behind(function, access, check))
                 .or_else(|| another(function, access, check))
@@ -122,27 +123,49 @@ fn counted(function: &FunctionContext<'_>, check: &Check) -> Option<Violation> {
     })
 }
 
-/// A check of an object that nothing accesses, where nothing checks the one that is
-/// accessed: both are pointers to user memory that have nothing to do with each other.
+/// A check of an object that nothing accesses behind it, where nothing checks the one that
+/// is accessed there: both are pointers to user memory that have nothing to do with each other.
 fn other<'c>(
     function: &FunctionContext<'_>,
     checks: &'c [Check],
-    all: &[Access<'_>],
+    access: &Access<'_>,
     root: &str,
 ) -> Option<(&'c Check, String)> {
     let declared = |name: &str| declared_type(function, name).is_some();
-    let idle = |check: &&Check| {
-        let mut reads = function.reads(&check.root);
-        let named = reads.any(|read| !check.place.contains(read.span));
-        let used = named || all.iter().any(|access| access.user_root == check.root);
-        !used && declared(&check.root) && !is_related(function, &check.root, root)
+    let related = |check: &Check| is_related(function, &check.root, root);
+    let idle = |check: &'c Check| {
+        let place = idle(function, check, access.span).filter(|_| declared(&check.root))?;
+        (!related(check)).then_some((check, place))
     };
-    let check = checks.iter().find(idle).filter(|_| declared(root))?;
+    let (check, place) = checks.iter().find_map(idle).filter(|_| declared(root))?;
     let message = format!(
-        "nothing checks the range of {root}; {}() checks {}, which nothing here accesses",
+        "nothing checks the range of {root}; {}() checks {}, which nothing {place} accesses",
         check.name, check.root
     );
     Some((check, message))
+}
+
+/// Where nothing needs what a check asked: no code of the function names the pointer, or none
+/// that comes behind the check, as the access does.
+fn idle(function: &FunctionContext<'_>, check: &Check, access: Span) -> Option<&'static str> {
+    let named = |read: &&Effect| !check.place.contains(read.span);
+    let named = function.reads(&check.root).filter(named);
+    let named: Vec<Span> = named.map(|own| own.span).collect();
+    let mut accesses = function.accesses.iter();
+    if named.is_empty() && !accesses.any(|own| own.user_root == check.root) {
+        return Some("here");
+    }
+    let graph = function.graph;
+    let holds = |place: Span, at: usize| {
+        let mut effects = graph.effects_of(at).iter();
+        effects.any(|own| place.contains(own.span))
+    };
+    let nodes = 0..graph.nodes.len();
+    let checks = nodes.filter(|at| holds(check.place, *at));
+    let behind = graph.reached_behind_any(checks, |_| false);
+    let mut effects = behind.iter().flat_map(|at| graph.effects_of(*at));
+    let leads = || behind.iter().any(|at| holds(access, *at));
+    (leads() && !effects.any(|own| named.contains(&own.span))).then_some("behind that")
 }
 
 /// A check of fewer bytes than those up to the end of the access, by the types of the
