@@ -142,6 +142,9 @@ pub(crate) struct Does {
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
     pub(crate) fetches: Option<usize>,
+    pub(crate) source: Option<Source>,
+    #[serde(default)]
+    pub(crate) by_hand: bool,
     pub(crate) parses: Option<Parses>,
     #[serde(default)]
     pub(crate) error_pointer: bool,
@@ -264,6 +267,16 @@ pub(crate) struct Parses {
     /// Whether the arguments behind that are such, too.
     #[serde(default)]
     pub(crate) all: bool,
+}
+
+/// Which arguments of a call say what it fetches from the user, where it starts at the front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    /// What holds the user's address.
+    pub(crate) user: usize,
+    /// How many bytes.
+    pub(crate) count: usize,
 }
 
 /// Which arguments of a call say what a program is given.

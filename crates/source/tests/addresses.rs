@@ -258,3 +258,45 @@ fn an_address_is_no_value() {
         assert_eq!(put(right), NONE, "{right}");
     }
 }
+
+/// What only reads a text is the kernel's like what copies one.
+#[test]
+fn a_text_of_the_user_s_is_read_by_hand() {
+    let right = "ssize_t set(struct file *file, const char __user *buf, size_t n, loff_t *at)\n{\n\tchar own[20];\n\tu8 addr[6];\n\n\tif (n >= sizeof(own) || copy_from_user(own, buf, n))\n\t\treturn -EFAULT;\n\town[n] = 0;\n\tif (!mac_pton(own, addr))\n\t\treturn -EINVAL;\n\treturn hex2bin(addr, own, 2) ? -EINVAL : n;\n}\n";
+    changed(
+        "user-pointer-dereferenced",
+        right,
+        &[
+            ("mac_pton(own", "mac_pton(buf"),
+            ("addr, own, 2", "addr, buf, 2"),
+        ],
+    );
+}
+
+/// By force a pointer of the user's becomes one of the kernel's for whoever reads it, not for the
+/// machine.
+#[test]
+fn a_cast_by_force_leads_to_the_user_all_the_same() {
+    let right = "int set(u64 __user *map, unsigned long at, u64 *own)\n{\n\tu64 left;\n\n\tif (copy_from_user(&left, (void __user *)(map + at), sizeof(left)))\n\t\treturn -EFAULT;\n\town[at] |= left;\n\tif (copy_to_user(map + at, own, sizeof(*own)))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    let copy =
+        "if (copy_from_user(&left, (void __user *)(map + at), sizeof(left)))\n\t\treturn -EFAULT;";
+    changed(
+        "user-pointer-dereferenced",
+        right,
+        &[
+            (
+                copy,
+                "memcpy(&left, (__force void *)(map + at), sizeof(left));",
+            ),
+            (copy, "memcpy(&left, (void __force *)map, sizeof(left));"),
+            (copy, "left = strlen((__force char *)map);"),
+        ],
+    );
+    // Where the memory is the kernel's the function tells by another way.
+    let either = "int set(void __user *from, bool kernel, u64 *own)\n{\n\tif (kernel)\n\t\tmemcpy(own, (__force void *)from, 8);\n\telse if (copy_from_user(own, from, 8))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    assert_eq!(rules(either), NONE);
+    let own = "unsigned long raw_copy_from_user(void *to, const void __user *from, unsigned long n)\n{\n\tmemcpy(to, (const void __force *)from, n);\n\treturn 0;\n}\n";
+    assert_eq!(rules(own), NONE);
+    let mapped = "int set(void __user *from, struct page *page, u64 *own)\n{\n\tfrom = (__force void __user *)page_address(page);\n\tmemcpy(own, (__force void *)from, 8);\n\treturn 0;\n}\n";
+    assert_eq!(rules(mapped), NONE);
+}

@@ -149,3 +149,33 @@ fn a_macro_of_the_file_copies_what_it_is_given_by_name() {
     );
     assert_eq!(rules(&kept), NONE);
 }
+
+/// What setsockopt() is given is the program's as well.
+#[test]
+fn an_option_that_is_fetched_again_keeps_nothing_that_was_checked() {
+    let with = |second: &str, behind: &str| {
+        rules(&format!(
+            "struct whole {{ struct req req; char key[8]; }};\nstruct dev {{ struct whole whole; }};\n\
+             int set(struct dev *d, sockptr_t optval)\n{{\n\tstruct req *own, tmp;\n\n\
+             \tif (copy_from_sockptr(&tmp, optval, sizeof(tmp)))\n\t\treturn -EFAULT;\n\tif (tmp.kind != 2)\n\t\treturn -EINVAL;\n\
+             \town = (struct req *)&d->whole;\n\tswitch (tmp.size) {{\n\tcase 1:\n\t\tif ({second})\n\t\t\treturn -EFAULT;\n{behind}\t\tbreak;\n\
+             \tcase 2:\n\t\t*own = tmp;\n\t\tbreak;\n\t}}\n\treturn 0;\n}}\n"
+        ))
+    };
+    let all = "copy_from_sockptr(own, optval, sizeof(d->whole))";
+    assert_eq!(with(all, ""), TWICE);
+    assert_eq!(
+        with(
+            "copy_safe_from_sockptr(own, sizeof(d->whole), optval, 64)",
+            ""
+        ),
+        TWICE
+    );
+    assert_eq!(with(all, "\t\t*own = tmp;\n"), NONE);
+    let both = "\t\town->kind = tmp.kind;\n\t\town->size = tmp.size;\n";
+    assert_eq!(with(all, both), NONE);
+    // What lies behind the front.
+    let rest =
+        "copy_from_sockptr_offset(own + 1, optval, sizeof(tmp), sizeof(d->whole) - sizeof(tmp))";
+    assert_eq!(with(rest, "\t\t*own = tmp;\n"), NONE);
+}

@@ -102,6 +102,36 @@ impl<'t> Fetch<'t> {
         })
     }
 
+    /// A call that says what holds the user's address: `copy_from_sockptr(&a, p, sizeof(a))`.
+    pub(crate) fn told(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
+        let words = function.file.words;
+        let name = function.callee(call)?;
+        let (source, into) = (words.source(name)?, words.fetches(name)?);
+        let given = |at: usize| {
+            let arguments = call.part("arguments")?;
+            arguments.named_child(answer::fits(at)?)
+        };
+        let (user, value, count) = (given(source.user)?, given(into)?, given(source.count)?);
+        let filled = Expression::of(function.context, bare(value));
+        let value_root = root_of(function.context, value);
+        Some(Self {
+            node: call,
+            span: span(call),
+            user: span(user),
+            user_root: root_of(function.context, user),
+            address: Expression::of(function.context, bare(user)),
+            counted: true,
+            shifted: false,
+            whole: matches!(filled.uncast().1.term, Term::Name(_) | Term::Behind(_)),
+            bytes: Some(Expression::of(function.context, bare(count))),
+            stays: is_member_behind(&filled),
+            all: is_all_of(&filled, &value_root),
+            value_root,
+            asked: None,
+            used: OnceCell::new(),
+        })
+    }
+
     /// What a function of the file fetches that is called there.
     pub(crate) fn through(function: &FunctionContext<'_>, call: Node<'t>) -> Vec<Self> {
         let name = function.callee(call);
@@ -136,7 +166,7 @@ impl<'t> Fetch<'t> {
 }
 
 /// `&p->member`, `p->array`
-fn is_member_behind(value: &Expression) -> bool {
+pub(crate) fn is_member_behind(value: &Expression) -> bool {
     let value = value.uncast().1;
     let place = match &value.term {
         Term::Address(place) => place,

@@ -80,6 +80,7 @@ struct Meaning {
     hand: bool,
     /// Whether it fills something with the user's bytes that it finds by itself.
     fetches: bool,
+    source: bool,
     /// Whether it hands a program bytes of the kernel's.
     shows: bool,
     /// Whether it is a class of guards, where one is opened.
@@ -110,7 +111,7 @@ impl<'a> Interests<'a> {
             hand: false,
             scopes: Vec::new(),
         };
-        let (mut guard, mut fetches, mut shows) = (false, false, false);
+        let (mut guard, mut fetches, mut shows, mut sources) = (false, false, false, 0_usize);
         let forced = |two: &[Token]| match two {
             [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
             _ => false,
@@ -129,11 +130,13 @@ impl<'a> Interests<'a> {
             found.hand |= meaning.hand;
             guard |= meaning.guard;
             fetches |= meaning.fetches;
+            sources += usize::from(meaning.source);
             shows |= meaning.shows;
             found.scopes.extend(meaning.scope.then_some(word.span));
         }
-        // What picks no element by them has nothing to get wrong.
+        // What picks no element by them, and fetches once, has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
+        found.any |= sources > 1;
         // What is handed out whole is a variable or memory of the function's own; or a string, as
         // far as it would go.
         let counts = |own: &Token| {
@@ -336,6 +339,7 @@ impl Meaning {
         lock: false,
         hand: false,
         fetches: false,
+        source: false,
         shows: false,
         guard: false,
         scope: false,
@@ -370,6 +374,7 @@ impl Meaning {
             ),
             hand: words.goes_by_hand(name),
             fetches: words.fetches(name).is_some(),
+            source: words.source(name).is_some(),
             shows: words.shows(name).is_some(),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),

@@ -15,7 +15,7 @@ use tollgate_defect::{Defect, answer};
 
 use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence,
-    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes,
+    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes, Source,
 };
 use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
@@ -100,6 +100,8 @@ pub struct CheckWords {
     cuts: HashMap<String, Clears>,
     duplicated: HashMap<String, usize>,
     fetches: HashMap<String, usize>,
+    sources: HashMap<String, Source>,
+    by_hand: HashSet<String>,
     strings: HashMap<String, Vec<usize>>,
     error_pointers: HashSet<String>,
     errors: HashSet<String>,
@@ -228,6 +230,8 @@ impl CheckWords {
             cuts: calls.each(|does| does.cuts),
             duplicated: calls.each(|does| does.duplicated),
             fetches: calls.each(|does| does.fetches),
+            sources: calls.each(|does| does.source),
+            by_hand: calls.names(|does| does.by_hand).into_iter().collect(),
             strings: calls.each(|does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
@@ -483,13 +487,18 @@ impl CheckWords {
     pub(crate) fn goes_by_hand(&self, name: &str) -> bool {
         let copies = self.fills(name).is_some() || self.clears(name).is_some();
         let reads = self.duplicated(name).is_some() || !self.reads_strings(name).is_empty();
-        (copies || reads) && self.access(name).is_none()
+        (copies || reads || self.by_hand.contains(name)) && self.access(name).is_none()
     }
 
     /// Which argument of a call of that name is filled with the user's bytes, from wherever it
     /// is told that they are.
     pub(crate) fn fetches(&self, name: &str) -> Option<usize> {
         self.fetches.get(name).copied()
+    }
+
+    /// Which arguments of a call of that name say what of the user's that is.
+    pub(crate) fn source(&self, name: &str) -> Option<Source> {
+        self.sources.get(name).copied()
     }
 
     /// Which arguments of a call of that name say how much memory it gives.

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::check::accesses::root_of;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
-use crate::check::fetch::Fetch;
+use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -80,7 +80,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let all = function.accesses.iter().chain(function.through);
     let reads = all.filter_map(|access| Fetch::of(function, access));
     let calls = function.calls.iter();
-    let copies = calls.filter_map(|call| Fetch::duplicate(function, *call));
+    let copies = calls.filter_map(|call| {
+        Fetch::duplicate(function, *call).or_else(|| Fetch::told(function, *call))
+    });
     let calls = function.calls.iter();
     let others = calls.flat_map(|call| Fetch::through(function, *call));
     let mut fetches: Vec<Fetch<'_>> = reads.chain(copies).chain(others).collect();
@@ -176,13 +178,20 @@ fn together(first: Node<'_>, second: Node<'_>) -> bool {
 /// for nothing else would fetch twice.
 fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     let graph = function.graph;
-    let replaces = |effect: &&Effect| {
+    let replaces = |effect: &Effect| {
         matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some())
             && effect.span.start >= second.span.end
             && graph.name_of(effect) == second.value_root
             && graph.is_all_behind(effect)
     };
-    graph.effects.iter().any(|effect| replaces(&effect))
+    // Another case of a `switch` may do it for its own.
+    let behind = || graph.reached_behind_any(graph.nodes_in(second.span), |_| false);
+    let comes_to = |at: Span| {
+        let mut effects = behind().into_iter().flat_map(|node| graph.effects_of(node));
+        effects.any(|own| own.span == at)
+    };
+    let mut effects = graph.effects.iter().filter(|own| replaces(own));
+    effects.any(|own| comes_to(own.span))
 }
 
 fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
@@ -620,7 +629,20 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
     };
     let of = || space::type_of(function, &behind).map(|of| of.shape);
     let given = || function.is_parameter(root) && matches!(of(), Some(Shape::Struct(_)));
-    second.whole && (returned || given() || stored() || over())
+    // `p = &owner->member`: there when the function is left.
+    let kept = || {
+        let mut values = function.graph.assignments();
+        let mut values = values.by_ref().filter(|(name, _)| name == root);
+        let value = values.next().filter(|_| values.next().is_none());
+        let value = value.and_then(|(_, at)| function.expression(at));
+        let checked = space::declared(function, &first.value_root, first.span);
+        let filled = space::declared(function, root, second.span);
+        let same = checked.zip(filled).is_some_and(|(checked, filled)| {
+            filled.strip_suffix('*').map(str::trim_end) == Some(checked.as_str())
+        });
+        same && value.is_some_and(|value| is_member_behind(&value))
+    };
+    second.whole && (returned || given() || stored() || over() || kept())
 }
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads

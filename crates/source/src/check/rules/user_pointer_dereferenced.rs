@@ -1,5 +1,6 @@
 use tree_sitter::Node;
 
+use crate::calls::Deed;
 use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
@@ -8,6 +9,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
@@ -91,6 +93,9 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         })
     };
     let users = |own: &&Expression| {
+        if is_forced(function, own) {
+            return !either(own);
+        }
         let place = own.uncast().1;
         let other = || match place.name() {
             Some(name) => space::is_set_to_another(function, name),
@@ -101,6 +106,38 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     };
     let own = given.iter().find(users)?;
     Some(gone_through(function, own, name))
+}
+
+/// Whether a cast takes the address of the user's that a variable was declared to hold for one
+/// of the kernel's, by force, and the variable holds nothing else.
+fn is_forced(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let Term::Cast(to, value) = &own.term else {
+        return false;
+    };
+    let forced = to.pointers > 0 && space::is_forced(function, own, value);
+    let place = own.uncast().1;
+    let variable = match &place.term {
+        Term::Binary(left, ..) => left.name(),
+        _ => place.name(),
+    };
+    // What became the user's by force is the kernel's.
+    let back = |name: &str| {
+        let own = |value: &Expression| matches!(&value.term, Term::Cast(_, of) if space::is_forced(function, value, of));
+        let mut values = function.graph.assignments();
+        values.any(|(taker, value)| {
+            taker == name && function.expression(value).is_some_and(|value| own(&value))
+        })
+    };
+    let kept = |name: &str| {
+        let declared = declared_type(function, name).is_some();
+        declared && !space::may_be_another(function, name) && !back(name)
+    };
+    // An architecture's own accessor is one by such a cast.
+    let (words, name) = (function.file.words, &function.body.name);
+    let deed = || words.permission(name);
+    let accessor =
+        || words.access(name).is_some() || deed() == Permission::Forbidden(Deed::Accesses);
+    forced && variable.is_some_and(kept) && is_own_users(function, own) && !accessor()
 }
 
 /// Whether a call stands where an access did not happen or has faulted: the other arm of an
