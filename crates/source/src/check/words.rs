@@ -3,6 +3,7 @@
 mod handlers;
 mod kinds;
 mod locking;
+mod memory;
 mod named;
 mod numbers;
 mod ownership;
@@ -25,6 +26,7 @@ pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
 use kinds::{access, begin, end, is_inside, shows};
 pub(crate) use locking::{Lockers, Turn};
 use locking::{atomics, locking, locks};
+use memory::Memory;
 use named::Named;
 pub(crate) use named::OwnerName;
 use numbers::Numbers;
@@ -98,10 +100,7 @@ pub struct CheckWords {
     elements: HashMap<String, usize>,
     allocates: HashMap<String, Allocates>,
     cuts: HashMap<String, Clears>,
-    duplicated: HashMap<String, usize>,
-    fetches: HashMap<String, usize>,
-    sources: HashMap<String, Source>,
-    by_hand: HashSet<String>,
+    memory: Memory,
     strings: HashMap<String, Vec<usize>>,
     error_pointers: HashSet<String>,
     errors: HashSet<String>,
@@ -228,10 +227,7 @@ impl CheckWords {
             elements: calls.each(|does| does.elements),
             allocates: calls.each(|does| does.allocates),
             cuts: calls.each(|does| does.cuts),
-            duplicated: calls.each(|does| does.duplicated),
-            fetches: calls.each(|does| does.fetches),
-            sources: calls.each(|does| does.source),
-            by_hand: calls.names(|does| does.by_hand).into_iter().collect(),
+            memory: Memory::of(calls),
             strings: calls.each(|does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),
@@ -477,28 +473,28 @@ impl CheckWords {
         self.numbers.compared.get(name).copied()
     }
 
-    /// Which argument of a call of that name is read for a copy in memory of its own.
-    pub(crate) fn duplicated(&self, name: &str) -> Option<usize> {
-        self.duplicated.get(name).copied()
-    }
-
     /// Whether a call of that name goes through the addresses that it is given, which are the
     /// kernel's: `memcpy()`, `strlen()`.
     pub(crate) fn goes_by_hand(&self, name: &str) -> bool {
         let copies = self.fills(name).is_some() || self.clears(name).is_some();
         let reads = self.duplicated(name).is_some() || !self.reads_strings(name).is_empty();
-        (copies || reads || self.by_hand.contains(name)) && self.access(name).is_none()
+        (copies || reads || self.memory.by_hand.contains(name)) && self.access(name).is_none()
+    }
+
+    /// Which argument of a call of that name is read for a copy in memory of its own.
+    pub(crate) fn duplicated(&self, name: &str) -> Option<usize> {
+        self.memory.duplicated.get(name).copied()
     }
 
     /// Which argument of a call of that name is filled with the user's bytes, from wherever it
     /// is told that they are.
     pub(crate) fn fetches(&self, name: &str) -> Option<usize> {
-        self.fetches.get(name).copied()
+        self.memory.fetches.get(name).copied()
     }
 
     /// Which arguments of a call of that name say what of the user's that is.
     pub(crate) fn source(&self, name: &str) -> Option<Source> {
-        self.sources.get(name).copied()
+        self.memory.sources.get(name).copied()
     }
 
     /// Which arguments of a call of that name say how much memory it gives.

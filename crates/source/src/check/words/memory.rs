@@ -1,0 +1,28 @@
+//! Whose memory calls go through.
+
+use crate::calls::{Calls, Source};
+use crate::hashed::{HashMap, HashSet};
+
+/// Calls by the memory that they go through.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// Which argument is the kernel's that a copy is made of.
+    pub(super) duplicated: HashMap<String, usize>,
+    /// Which argument is filled with the user's bytes.
+    pub(super) fetches: HashMap<String, usize>,
+    /// What of the user's that is.
+    pub(super) sources: HashMap<String, Source>,
+    /// What is read or written of the kernel's, of whatever argument.
+    pub(super) by_hand: HashSet<String>,
+}
+
+impl Memory {
+    pub(super) fn of(calls: &Calls) -> Self {
+        Self {
+            duplicated: calls.each(|does| does.duplicated),
+            fetches: calls.each(|does| does.fetches),
+            sources: calls.each(|does| does.source),
+            by_hand: calls.names(|does| does.by_hand).into_iter().collect(),
+        }
+    }
+}
