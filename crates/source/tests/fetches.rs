@@ -174,6 +174,8 @@ fn an_option_that_is_fetched_again_keeps_nothing_that_was_checked() {
     assert_eq!(with(all, "\t\t*own = tmp;\n"), NONE);
     let both = "\t\town->kind = tmp.kind;\n\t\town->size = tmp.size;\n";
     assert_eq!(with(all, both), NONE);
+    // Whoever is given the pointer is asked what it uses.
+    assert_eq!(with(all, "\t\tapply(own);\n"), NONE);
     // What lies behind the front.
     let rest =
         "copy_from_sockptr_offset(own + 1, optval, sizeof(tmp), sizeof(d->whole) - sizeof(tmp))";

@@ -629,20 +629,34 @@ fn goes_on(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
     };
     let of = || space::type_of(function, &behind).map(|of| of.shape);
     let given = || function.is_parameter(root) && matches!(of(), Some(Shape::Struct(_)));
-    // `p = &owner->member`: there when the function is left.
-    let kept = || {
-        let mut values = function.graph.assignments();
-        let mut values = values.by_ref().filter(|(name, _)| name == root);
-        let value = values.next().filter(|_| values.next().is_none());
-        let value = value.and_then(|(_, at)| function.expression(at));
-        let checked = space::declared(function, &first.value_root, first.span);
-        let filled = space::declared(function, root, second.span);
-        let same = checked.zip(filled).is_some_and(|(checked, filled)| {
-            filled.strip_suffix('*').map(str::trim_end) == Some(checked.as_str())
-        });
-        same && value.is_some_and(|value| is_member_behind(&value))
-    };
+    let kept = || is_kept(function, first, second);
     second.whole && (returned || given() || stored() || over() || kept())
+}
+
+/// Whether the second fetch fills a structure of the type that was checked by a pointer to a
+/// member behind another one, which no call is given since: what is there when the function is
+/// left is used by whoever finds it.
+fn is_kept(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let root = &second.value_root;
+    let assigned = function.graph.assignments();
+    let mut values = assigned.filter(|(name, _)| name == root);
+    let only = values.next().filter(|_| values.next().is_none());
+    let value = only.and_then(|(_, at)| function.expression(at));
+    if !value.is_some_and(|value| is_member_behind(&value)) {
+        return false;
+    }
+    let checked = space::declared(function, &first.value_root, first.span);
+    let filled = space::declared(function, root, second.span);
+    let same = checked.zip(filled).is_some_and(|(checked, filled)| {
+        filled.strip_suffix('*').map(str::trim_end) == Some(checked.as_str())
+    });
+    let given = |call: &Node<'_>| {
+        let whole = function.expression_of(*call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let own = |own: &Expression| own.uncast().1.name() == Some(root);
+        span(*call).start >= second.span.end && given.iter().any(own)
+    };
+    same && !function.calls.iter().any(given)
 }
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads
