@@ -380,7 +380,7 @@ fn a_pointer_is_checked_again_in_the_stead_of_another() {
     };
     assert_eq!(with("new", ""), ["other-object-checked"]);
     assert_eq!(with("old", ""), NONE);
-    let asked = "\terr = swap_own(new ? own : NULL, old ? own + 1 : NULL);\n";
+    let asked = "\terr |= swap_own(new ? own : NULL, old ? own + 1 : NULL);\n";
     assert_eq!(with("new", asked), ["other-object-checked"]);
     // The one is made of the other.
     assert_eq!(with("new", "\told = new + 1;\n"), NONE);
