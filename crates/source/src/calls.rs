@@ -141,10 +141,12 @@ pub(crate) struct Does {
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
+    pub(crate) same: Option<usize>,
     pub(crate) fetches: Option<usize>,
     pub(crate) source: Option<Source>,
     #[serde(default)]
     pub(crate) by_hand: bool,
+    pub(crate) fetched: Option<usize>,
     pub(crate) parses: Option<Parses>,
     #[serde(default)]
     pub(crate) error_pointer: bool,
@@ -519,6 +521,15 @@ pub(crate) struct WindowName {
     pub(crate) reason: String,
 }
 
+/// Parts of the names of members that say how many elements another one has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CountWord {
+    pub(crate) front: Vec<String>,
+    pub(crate) behind: Vec<String>,
+    pub(crate) reason: String,
+}
+
 /// Classes of guard() and its like, each of which does what a call does until its scope
 /// ends.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -556,6 +567,7 @@ pub(crate) struct Calls {
     pub(crate) lock_words: Vec<LockWord>,
     pub(crate) owner_words: Vec<OwnerWord>,
     pub(crate) window_names: Vec<WindowName>,
+    pub(crate) count_words: Vec<CountWord>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) all: Vec<Call>,
@@ -572,6 +584,7 @@ struct File {
     lock_word: Vec<LockWord>,
     owner_word: Vec<OwnerWord>,
     window_name: Vec<WindowName>,
+    count_word: Vec<CountWord>,
     guard: Vec<Guard>,
     #[serde(default)]
     handler: Vec<Handler>,
@@ -606,6 +619,7 @@ impl Calls {
             lock_words: file.lock_word,
             owner_words: file.owner_word,
             window_names: file.window_name,
+            count_words: file.count_word,
             guards: file.guard,
             handlers: file.handler,
             all: Vec::new(),
@@ -688,6 +702,7 @@ mod tests {
         assert!(calls.lock_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.owner_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.window_names.iter().all(|own| !own.reason.is_empty()));
+        assert!(calls.count_words.iter().all(|own| !own.reason.is_empty()));
         assert!(
             calls
                 .families

@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -103,15 +104,53 @@ fn picked(
     size: &Expression,
     at: Span,
 ) -> Option<(Expression, Span)> {
-    let value = match size.name() {
-        Some(name) => {
-            let values = function.graph.assignments();
-            let values = values.filter(|(own, value)| *own == name && value.end <= at.start);
-            let (_, last) = values.max_by_key(|(_, value)| value.start)?;
-            function.expression(last)?
-        }
-        None => size.clone(),
+    let values = match size.name() {
+        Some(name) => lesser_at(function, name, at),
+        None => vec![size.clone()],
     };
+    let mut own = values
+        .iter()
+        .filter_map(|value| picked_by(function, size, value));
+    own.next()
+}
+
+/// The smaller of two that a variable may hold at a place, of what it takes before.
+fn lesser_at(function: &FunctionContext<'_>, name: &str, at: Span) -> Vec<Expression> {
+    let graph = function.graph;
+    let takes = |own: &Effect| match &own.kind {
+        EffectKind::Write(write) => write.value.filter(|_| graph.name_of(own) == name),
+        _ => None,
+    };
+    let here: Vec<usize> = graph.nodes_in(at).collect();
+    let kept = |effect: &&Effect| {
+        let own = (0..graph.nodes.len()).filter(|node| {
+            let mut effects = graph.effects_of(*node).iter();
+            effects.any(|own| own.span == effect.span)
+        });
+        let behind = graph.reached_behind_any(own, |node| {
+            let mut others = graph.effects_at(node).iter();
+            others.any(|own| takes(own).is_some() && own.span != effect.span)
+        });
+        here.iter().any(|node| behind.contains(node))
+    };
+    let own = graph.effects.iter().filter(|own| graph.is_whole(own));
+    let own = own.filter(|own| takes(own).is_some_and(|value| value.end <= at.start));
+    let own = own.filter_map(|own| Some((own, function.expression(takes(own)?)?)));
+    let own = own.filter(|(_, value)| {
+        let call = value.uncast().1.call();
+        call.is_some_and(|(name, _)| function.file.words.gives_least(name))
+    });
+    // Last what takes longest.
+    let own = own.filter(|(own, _)| function.pays().is_some() && kept(own));
+    own.map(|(_, value)| value).collect()
+}
+
+/// The same of one value of it.
+fn picked_by(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    value: &Expression,
+) -> Option<(Expression, Span)> {
     let (callee, given) = value.uncast().1.call()?;
     let [of, one, other] = given else { return None };
     function.file.words.gives_least(callee).then_some(())?;

@@ -81,6 +81,8 @@ struct Meaning {
     /// Whether it fills something with the user's bytes that it finds by itself.
     fetches: bool,
     source: bool,
+    /// Whether it is told how many.
+    counted: bool,
     /// Whether it hands a program bytes of the kernel's.
     shows: bool,
     /// Whether it is a class of guards, where one is opened.
@@ -131,6 +133,7 @@ impl<'a> Interests<'a> {
             guard |= meaning.guard;
             fetches |= meaning.fetches;
             sources += usize::from(meaning.source);
+            found.any |= meaning.counted;
             shows |= meaning.shows;
             found.scopes.extend(meaning.scope.then_some(word.span));
         }
@@ -340,6 +343,7 @@ impl Meaning {
         hand: false,
         fetches: false,
         source: false,
+        counted: false,
         shows: false,
         guard: false,
         scope: false,
@@ -375,6 +379,7 @@ impl Meaning {
             hand: words.goes_by_hand(name),
             fetches: words.fetches(name).is_some(),
             source: words.source(name).is_some(),
+            counted: words.fetched(name).is_some(),
             shows: words.shows(name).is_some(),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),

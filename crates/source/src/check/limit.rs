@@ -9,7 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::narrowed::refused;
+use super::narrowed::{is_repeated, refused, repeated};
 use super::space;
 use super::unbounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 
@@ -256,7 +256,11 @@ pub(crate) fn changed(
 ) -> bool {
     let graph = function.graph;
     let root = number.root().name();
-    let mut effects = graph.effects.iter();
+    let again = number.name().map(|name| repeated(function, name));
+    let mut effects = graph.effects.iter().filter(|effect| {
+        let mut again = again.iter();
+        !again.any(|again| is_repeated(effect, again))
+    });
     effects.any(|effect| {
         let takes = match &effect.kind {
             EffectKind::Write(_) | EffectKind::Address => true,

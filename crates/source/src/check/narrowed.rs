@@ -33,6 +33,37 @@ pub(crate) fn narrowing(
     own.map(|own| own.span).collect()
 }
 
+/// What a variable takes that is its own value again where that is in bounds:
+/// `n = array_index_nospec(n, N)`.
+pub(crate) fn repeated(function: &FunctionContext<'_>, name: &str) -> Vec<Span> {
+    let values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let same = values.filter(|(_, value)| {
+        let value = function.expression(*value);
+        value.is_some_and(|value| {
+            let call = value.uncast().1.call();
+            let own = call.and_then(|(callee, given)| {
+                given
+                    .get(function.file.words.gives_same(callee)?)?
+                    .uncast()
+                    .1
+                    .name()
+            });
+            own == Some(name)
+        })
+    });
+    same.map(|(_, value)| value).collect()
+}
+
+/// Whether an effect is of one of those.
+pub(crate) fn is_repeated(effect: &Effect, repeated: &[Span]) -> bool {
+    let taken = match &effect.kind {
+        EffectKind::Write(write) => write.value,
+        _ => None,
+    };
+    let mut own = repeated.iter();
+    own.any(|value| taken == Some(*value) || value.contains(effect.span))
+}
+
 /// Whether a place is done only where something holds for which a loop of the function waits:
 /// `while (!c) schedule();` and `if (c)`.
 pub(crate) fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {

@@ -17,7 +17,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
-use super::narrowed::{is_awaited, is_of_default, narrowing, refused};
+use super::narrowed::{is_awaited, is_of_default, is_repeated, narrowing, refused, repeated};
 use super::space;
 use super::strings::words;
 use super::tokens::parameters;
@@ -219,6 +219,12 @@ fn made(
                 let mut given = given.iter().filter(|_| !bounded);
                 return given.find_map(|own| made(function, own.uncast().1, at, search));
             }
+            // The larger of it and another one is bounded from below alone.
+            if function.file.words.gives_greatest(name) {
+                let open = search.counts(function);
+                let mut given = given.iter().filter(|_| open);
+                return given.find_map(|own| made(function, own.uncast().1, at, search));
+            }
             let of = given.first()?;
             let given = function.file.words.gives_users(name);
             // `switch (cmd)` says which, and with it how much.
@@ -357,9 +363,11 @@ fn by_name(
     if !search.is_new(function, name) {
         return None;
     }
+    let again = repeated(function, name);
     let effects = function.graph.effects.iter();
     let own: Vec<&Effect> = effects
         .filter(|own| function.graph.name_of(own) == name && changes(own))
+        .filter(|own| !is_repeated(own, &again))
         .filter(|own| comes_before(function, own.span, at))
         .collect();
     let own = function.on_the_way(own, at);

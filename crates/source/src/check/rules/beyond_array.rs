@@ -124,9 +124,14 @@ fn bounded(
     let at = span(node);
     let own = limit(function, number, at)?;
     let count = space::elements(function, array);
+    let counts_it =
+        is_count_of(&own.other, array) || count.is_none() && counts(function, &own.other, array);
     let beyond = match (own.value, count) {
         (Some(most), Some(count)) => most >= count && !is_end(function, node, array),
-        _ => own.included && is_count_of(&own.other, array),
+        _ => {
+            let another = || count.is_none() && counts_another(function, &own.other, array);
+            own.included && counts_it || !counts_it && another()
+        }
     };
     let is_users = || {
         own.given
@@ -142,7 +147,13 @@ fn bounded(
         (Some(most), Some(count)) => {
             format!("{number} may be {most}, and {array} has {count} elements, from 0")
         }
-        _ => format!("{number} may be the number of elements that {array} has, which count from 0"),
+        _ if counts_it => {
+            format!("{number} may be the number of elements that {array} has, which count from 0")
+        }
+        _ => {
+            let other = file.plain(own.other.span);
+            format!("{number} is bounded by {other}, which counts others than those of {array}")
+        }
     };
     Some((told, file.mark(own.place, "no more than this is refused")))
 }
@@ -172,6 +183,60 @@ fn is_end(function: &FunctionContext<'_>, node: Node<'_>, array: &Expression) ->
 fn is_count_of(of: &Expression, array: &Expression) -> bool {
     let call = of.uncast().1.call();
     call.is_some_and(|(name, given)| name == "ARRAY_SIZE" && given == [array.clone()])
+}
+
+/// Two members of the same structure.
+fn side_by_side<'e>(one: &'e Expression, other: &'e Expression) -> Option<(&'e str, &'e str)> {
+    let (own, others) = (one.uncast().1, other.uncast().1);
+    match (&own.term, &others.term) {
+        (
+            Term::Member { holder, field, .. },
+            Term::Member {
+                holder: same,
+                field: other,
+                ..
+            },
+        ) if holder == same => Some((field, other)),
+        _ => None,
+    }
+}
+
+/// `o->num_xs` of `o->xs`
+fn counts(function: &FunctionContext<'_>, of: &Expression, array: &Expression) -> bool {
+    let members = side_by_side(of, array);
+    members.is_some_and(|(count, array)| function.file.words.counted(count).any(|own| own == array))
+}
+
+/// `o->num_ys` of `o->xs`, where both `ys` and a count of `xs` are members as well.
+fn counts_another(function: &FunctionContext<'_>, of: &Expression, array: &Expression) -> bool {
+    let Some((count, named)) = side_by_side(of, array) else {
+        return false;
+    };
+    let Term::Member { holder, arrow, .. } = &array.term else {
+        return false;
+    };
+    let words = function.file.words;
+    let whole = words
+        .counted(count)
+        .next()
+        .and_then(|_| space::written(function, holder));
+    let Some(whole) = whole else { return false };
+    let reach = if *arrow { "*" } else { "" };
+    // Some member may be of a size that nobody knows.
+    let Ok(of) = function
+        .file
+        .types
+        .outline(&format!("typeof({reach}{whole})"))
+    else {
+        return false;
+    };
+    let members = of.members();
+    let mut names = members.iter().map(|(_, own)| own.name.as_str());
+    let is_member = |name: &str| members.iter().any(|(_, own)| own.name == name);
+    let others = words
+        .counted(count)
+        .any(|own| own != named && is_member(own));
+    others && names.any(|name| words.counted(name).any(|own| own == named))
 }
 
 /// Of memory that has as many bytes as the number says.

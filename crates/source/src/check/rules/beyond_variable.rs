@@ -36,10 +36,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
         let told = from_inside(function, access)
-            .or_else(|| copied(function, access))
+            .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
             .or_else(|| elsewhere(function, access))
-            .or_else(|| at_least(function, access))
+            .or_else(|| at_least(function, &Copied::by(function, access)?))
             .or_else(|| within_callers(function, access))
             .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
         let Some(told) = told else { continue };
@@ -60,6 +60,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
+        out.extend(Copied::fetched(function, *call).and_then(|own| {
+            copied(function, &own)
+                .or_else(|| at_least(function, &own))
+                .or_else(|| negative(function, own.at, &own.count))
+        }));
     }
     for local in function
         .graph
@@ -68,6 +73,39 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         .filter(|own| !own.plain && !own.array)
     {
         out.extend(taken_for_more(function, local));
+    }
+}
+
+/// So many bytes that are copied from or to an object of the kernel's.
+struct Copied {
+    at: Span,
+    count: Expression,
+    value: Expression,
+}
+
+impl Copied {
+    /// What an access copies.
+    fn by(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Self> {
+        Some(Self {
+            at: access.span,
+            count: access.bytes.clone()?,
+            value: (*function.expression_of(access.value_node)).clone(),
+        })
+    }
+
+    /// What a call copies that knows by itself where the user's bytes are.
+    fn fetched(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Self> {
+        let words = function.file.words;
+        let name = function.callee(call)?;
+        let (object, count) = (words.fetches(name)?, words.fetched(name)?);
+        words.access(name).is_none().then_some(())?;
+        let whole = function.expression_of(call);
+        let (_, given) = whole.call()?;
+        Some(Self {
+            at: span(call),
+            count: given.get(count)?.clone(),
+            value: given.get(object)?.clone(),
+        })
     }
 }
 
@@ -177,31 +215,63 @@ fn from_inside(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 }
 
 /// A copy of a number of bytes from or to a variable of the function.
-fn copied(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let count = access.bytes.as_ref()?;
-    let value = function.expression_of(access.value_node);
+fn copied(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
+    let (at, count, value) = (own.at, &own.count, &own.value);
     let object = Object::of(function, value.uncast().1)?;
     let name = object.name;
     let (told, confidence) = match space::bytes(function, count) {
-        Some(bytes) => {
+        Some(bytes) if object.size.is_some() => {
             let size = object.size.filter(|size| bytes > *size)?;
             let told = format!("{bytes} bytes are copied, and {name} has {size}");
             (told, Confidence::High)
+        }
+        Some(_) => {
+            let told = by_another(function, count, value.uncast().1)?;
+            (told, Confidence::Medium)
         }
         None if object.is_pointer => {
             let told = format!("&{name} is where the pointer itself lies, not what it points to");
             (told, Confidence::High)
         }
-        None => unbounded(function, access.span, count, name)
-            .or_else(|| within(function, access.span, count, &object))
-            .or_else(|| at_most_less(function, access.span, count, &object))?,
+        None => by_another(function, count, value.uncast().1)
+            .map(|told| (told, Confidence::Medium))
+            .or_else(|| unbounded(function, at, count, name))
+            .or_else(|| within(function, at, count, &object))
+            .or_else(|| at_most_less(function, at, count, &object))?,
     };
     let file = function.file;
-    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    let mut violation = file.violation(&INFO, at, "copied here", told);
     violation.confidence = confidence;
     let declared = file.mark(object.declared, "the variable");
     violation.related.push(declared);
     Some(violation)
+}
+
+/// A copy of one structure of the function by the size of another one's, where nobody knows how
+/// large both are: they are two types.
+fn by_another(
+    function: &FunctionContext<'_>,
+    count: &Expression,
+    address: &Expression,
+) -> Option<String> {
+    let (Term::SizeOf(other), Term::Address(own)) = (&count.uncast().1.term, &address.term) else {
+        return None;
+    };
+    let structure = |of: &Expression| {
+        let local = function
+            .local_at(of.name()?, of.span)
+            .filter(|own| own.plain)?;
+        local
+            .base_type
+            .starts_with("struct ")
+            .then_some(&local.base_type)
+    };
+    let (of_own, of_other) = (structure(own)?, structure(other)?);
+    (of_own != of_other).then(|| {
+        let file = function.file;
+        let (own, other) = (file.plain(own.span), file.plain(other.span));
+        format!("{own} is a {of_own}, and is copied by the size of {other}, which is a {of_other}")
+    })
 }
 
 /// A copy of a number of bytes from or to memory that the function allocates.
@@ -261,18 +331,16 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
 
 /// A copy of as many bytes as a number says that the function only refuses where it is less
 /// than the object has.
-fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let number = access.bytes.as_ref()?.uncast().1;
+fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
+    let (at, number, value) = (own.at, own.count.uncast().1, own.value.uncast().1);
     let name = number.name().filter(|own| function.is_parameter(own))?;
-    let value = function.expression_of(access.value_node);
-    let value = value.uncast().1;
     let size = size_at(function, value)?;
     function.pays()?;
     let place = refuses_less_than(function, number, size)?;
-    let bounded = unbounded::is_compared_before(function, number, place, access.span)
-        || unbounded::is_handed_before(function, number, access.span)
+    let bounded = unbounded::is_compared_before(function, number, place, at)
+        || unbounded::is_handed_before(function, number, at)
         || function.graph.takes_a_value(name);
-    if bounded || !function.graph.passes(&[place], access.span) {
+    if bounded || !function.graph.passes(&[place], at) {
         return None;
     }
     let file = function.file;
@@ -280,7 +348,7 @@ fn at_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
     let told = format!(
         "{name} bytes are copied to or from {object}, which has {size}, and only less is refused"
     );
-    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    let mut violation = file.violation(&INFO, at, "copied here", told);
     violation.confidence = Confidence::Medium;
     violation
         .related

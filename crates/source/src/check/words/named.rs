@@ -98,6 +98,21 @@ impl CheckWords {
     pub(crate) fn gives_back(&self, name: &str) -> bool {
         self.releases(name) || self.owner_named(name).iter().any(|own| !own.takes)
     }
+
+    /// Which argument a call of that name gives back where it is in its bounds.
+    pub(crate) fn gives_same(&self, name: &str) -> Option<usize> {
+        self.numbers.same.get(name).copied()
+    }
+
+    /// Which argument of what fetches bytes of the user's says how many.
+    pub(crate) fn fetched(&self, name: &str) -> Option<usize> {
+        self.numbers.fetched.get(name).copied()
+    }
+
+    /// What a member of that name may count, by its name.
+    pub(crate) fn counted<'n>(&'n self, count: &'n str) -> impl Iterator<Item = &'n str> {
+        self.numbers.counted(count)
+    }
 }
 
 fn owner_named(entry: usize, words: &OwnerWord, all: &[&str]) -> Option<OwnerName> {
