@@ -108,6 +108,47 @@ fn no_less_than_the_object_has_is_no_bound_of_what_a_socket_was_given() {
 }
 
 #[test]
+fn a_copy_over_all_of_an_array_leaves_no_0_in_it() {
+    let with = |declared: &str, copy: &str, behind: &str| {
+        write(&format!(
+            "\tchar text[24]{declared};\n\n\tmemset(text, 0, sizeof(text));\n\tif ({copy})\n\t\treturn -EFAULT;\n{behind}\
+             \th->nrooms = strlen(text);"
+        ))
+    };
+    let all = "copy_from_user(text, u, min(n, sizeof(text)))";
+    assert_eq!(with("", all, ""), ["unterminated-string"]);
+    assert_eq!(with(" = {}", all, ""), ["unterminated-string"]);
+    let whole = "copy_from_user(text, u, sizeof(text))";
+    assert_eq!(with(" = \"\"", whole, ""), ["unterminated-string"]);
+    let bounded = "n > sizeof(text) || copy_from_user(text, u, n)";
+    assert_eq!(with("", bounded, ""), ["unterminated-string"]);
+    assert_eq!(with("", all, "\ttext[sizeof(text) - 1] = 0;\n"), NONE);
+    assert_eq!(with("", all, "\tstrreplace_end(text);\n"), NONE);
+    let less = "copy_from_user(text, u, min(n, sizeof(text) - 1))";
+    assert_eq!(with("", less, ""), NONE);
+    let fewer = "n >= sizeof(text) || copy_from_user(text, u, n)";
+    assert_eq!(with(" = {}", fewer, ""), NONE);
+    let member = |size: &str| {
+        write(&format!(
+            "\tstruct note note = {{}};\n\n\tif (copy_from_user(&note, u, {size}))\n\t\treturn -EFAULT;\n\
+             \th->nrooms = strlen(note.body);"
+        ))
+    };
+    assert_eq!(member("sizeof(note)"), ["unterminated-string"]);
+    assert_eq!(member("sizeof(note) - 1"), NONE);
+    // By another name that is only read.
+    let named = |statement: &str| {
+        write(&format!(
+            "\tchar text[24];\n\n\tmemset(text, 0, sizeof(text));\n\tif (copy_from_user(text, u, min(n, sizeof(text))))\n\
+             \t\treturn -EFAULT;\n\tif (text[0] == '/') {{\n\t\tchar *at = text;\n\n\t\t{statement}\n\
+             \t\th->nrooms = strlen(text);\n\t}}"
+        ))
+    };
+    assert_eq!(named(""), ["unterminated-string"]);
+    assert_eq!(named("at[23] = 0;"), NONE);
+}
+
+#[test]
 fn the_size_of_another_structure_is_not_its_own() {
     let with = |size: &str| {
         said(&format!(

@@ -4,11 +4,13 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
+use crate::check::limit::limit;
 use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::strings::{Reading, readings, values, words};
+use crate::check::unbounded;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
@@ -120,10 +122,12 @@ struct Bytes<'e> {
     place: &'e Expression,
     /// The variable that it is or lies in.
     root: String,
-    /// Another that walks through it from its front.
-    alias: Option<String>,
+    /// Others that lead to it and by which nothing is done that is not looked at.
+    aliases: Vec<String>,
     /// Where they were copied.
     copied: Span,
+    /// Whether that leaves nothing of what lay there before.
+    full: bool,
 }
 
 impl<'e> Bytes<'e> {
@@ -150,14 +154,19 @@ impl<'e> Bytes<'e> {
         let read = function.accesses.iter().filter(|_| whole).find(is_own);
         let copied = read.map(|access| access.span);
         let copied = copied.filter(|_| !is_zeroed(function, &root));
-        let copied = copied.or_else(|| duplicated(function, &root, at).filter(|_| whole))?;
-        let own = Self {
-            place,
-            root,
-            alias,
-            copied,
+        let copied = copied.or_else(|| duplicated(function, &root, at).filter(|_| whole));
+        let full = filling(function, place, &root, at);
+        let aliases = match full {
+            Some(_) => aliases(function, &root).map(str::to_owned).collect(),
+            None => alias.into_iter().collect(),
         };
-        Some(own)
+        Some(Self {
+            place,
+            aliases,
+            copied: full.or(copied)?,
+            full: full.is_some(),
+            root,
+        })
     }
 
     /// Those that were copied into the same array behind a pointer.
@@ -174,8 +183,9 @@ impl<'e> Bytes<'e> {
         Some(Self {
             place,
             root: place.root().name()?.to_owned(),
-            alias: None,
+            aliases: Vec::new(),
             copied: copied.span,
+            full: false,
         })
     }
 
@@ -185,7 +195,9 @@ impl<'e> Bytes<'e> {
         let mut ended = false;
         function.each_of(&MAY_END, |node| {
             let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
-            if !before || ended {
+            // A 0 that was there before is copied over.
+            let gone = self.full && node.end_byte() <= self.copied.start;
+            if !before || gone || ended {
                 return;
             }
             let own = function.expression_of(node);
@@ -206,7 +218,8 @@ impl<'e> Bytes<'e> {
                 _ => false,
             };
         });
-        ended || is_aliased(function, &self.root, self.alias.as_deref())
+        let mut others = aliases(function, &self.root);
+        ended || others.any(|own| !self.aliases.iter().any(|known| known == own))
     }
 
     /// Whether a place may lie in the object: another member of its struct does not.
@@ -219,10 +232,56 @@ impl<'e> Bytes<'e> {
     /// Whether an expression leads to the object.
     fn holds(&self, own: &Expression) -> bool {
         own.any(&|part| {
-            let name = part.name();
-            name.is_some() && (name == Some(&self.root) || name == self.alias.as_deref())
+            let is = |name: &str| name == self.root || self.aliases.iter().any(|own| own == name);
+            part.name().is_some_and(is)
         })
     }
+}
+
+/// Where a copy before a place may fill all of an array of the function, or of the struct that
+/// it lies in: no 0 that was there before is left.
+fn filling(
+    function: &FunctionContext<'_>,
+    place: &Expression,
+    root: &str,
+    at: Span,
+) -> Option<Span> {
+    let local = function.local_at(root, place.span)?;
+    let mut reads = function.accesses.iter().filter(|access| {
+        let reads = access.word.direction == Direction::Read && access.value_root == root;
+        reads && access.span.end <= at.start
+    });
+    let full = reads.find(|access| {
+        let value = function.expression_of(access.value_node);
+        let size = match &value.uncast().1.term {
+            Term::Name(_) if local.array => space::array(function, local),
+            Term::Address(whole) if whole.name().is_some() && local.plain => {
+                space::type_of(function, whole).map(|own| own.size)
+            }
+            Term::Member { .. } if value.uncast().1 == place => {
+                space::type_of(function, place).map(|own| own.size)
+            }
+            _ => None,
+        };
+        let count = access.bytes.as_ref().map(|own| own.uncast().1);
+        let most = count.and_then(|count| most(function, count, access.span));
+        size.is_some() && most >= size
+    });
+    full.map(|access| access.span)
+}
+
+/// How many bytes a copy has that is as long as the user says.
+fn most(function: &FunctionContext<'_>, count: &Expression, at: Span) -> Option<u64> {
+    let known = |own: &Expression| space::bytes(function, own.uncast().1);
+    if let Some(bytes) = known(count) {
+        return Some(bytes);
+    }
+    let picked = count.call().and_then(|(name, given)| {
+        let least = function.file.words.gives_least(name);
+        given.iter().filter(|_| least).filter_map(known).min()
+    });
+    let most = picked.or_else(|| limit(function, count, at)?.value);
+    most.filter(|_| unbounded::users_within(function, count, at).is_some())
 }
 
 fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
@@ -285,16 +344,17 @@ fn origin(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     Some(own.to_owned())
 }
 
-/// Whether another variable than one may lead to the object, by which a 0 may be put there.
-fn is_aliased(function: &FunctionContext<'_>, root: &str, known: Option<&str>) -> bool {
-    let mut values = function
+/// The other variables that may lead to an object, by which a 0 may be put there.
+fn aliases<'f>(function: &'f FunctionContext<'_>, root: &str) -> impl Iterator<Item = &'f str> {
+    let values = function
         .graph
         .assignments()
-        .filter(|(name, _)| *name != root && Some(*name) != known);
-    values.any(|(_, value)| {
-        let own = function.expression(value);
+        .filter(move |(name, _)| *name != root);
+    let leading = values.filter(move |(_, value)| {
+        let own = function.expression(*value);
         own.is_some_and(|own| leads_to(&own, root))
-    })
+    });
+    leading.map(|(name, _)| name)
 }
 
 fn leads_to(own: &Expression, root: &str) -> bool {
