@@ -162,6 +162,38 @@ fn the_size_of_another_structure_is_not_its_own() {
 }
 
 #[test]
+fn a_function_for_32_bit_programs_measures_by_their_structure() {
+    let with = |name: &str, least: &str, refused: &str| {
+        said(&format!(
+            "struct crowd {{ u64 id; void *first; void *last; u32 all[]; }};\nstruct compat_crowd {{ u64 id; u32 first; u32 last; u32 all[]; }};\n\
+             static int {name}(struct hall *h, char __user *u, int len)\n{{\n\tconst int size = {least};\n\
+             \tstruct compat_crowd own;\n\n\tif ({refused})\n\t\treturn -EINVAL;\n\tif (copy_from_user(&own, u, size))\n\
+             \t\treturn -EFAULT;\n\treturn take(h, own.id, own.first);\n}}\n"
+        ))
+    };
+    let (own, native) = (
+        "offsetof(struct compat_crowd, all)",
+        "offsetof(struct crowd, all[0])",
+    );
+    assert_eq!(with("compat_get", native, "len < size"), ["other-layout"]);
+    assert_eq!(
+        with("compat_get", own, &format!("len < {native}")),
+        ["other-layout"]
+    );
+    assert_eq!(
+        with("compat_get", own, "len < sizeof(struct crowd)"),
+        ["other-layout"]
+    );
+    assert_eq!(with("compat_get", own, "len < size"), NONE);
+    assert_eq!(with("get", native, "len < size"), NONE);
+    // What lies alike is the same number.
+    let alike = "offsetof(struct crowd, first)";
+    assert_eq!(with("compat_get", own, &format!("len < {alike}")), NONE);
+    let both = "len != sizeof(struct crowd) && len != sizeof(struct compat_crowd)";
+    assert_eq!(with("compat_get", own, both), NONE);
+}
+
+#[test]
 fn an_array_is_bounded_by_its_own_count() {
     let with = |refused: &str, picked: &str| {
         write(&format!(

@@ -3,12 +3,16 @@
 
 use memchr::memmem;
 use tollgate_defect::answer;
+use tree_sitter::Node;
 
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
 use crate::split::Body;
 use crate::types::{Shape, Type};
 
-use super::accesses::Access;
+use super::accesses::{Access, every};
 use super::context::{FileContext, FunctionContext};
 use super::space;
 
@@ -47,6 +51,126 @@ pub(crate) fn otherwise(function: &FunctionContext<'_>, access: &Access<'_>) -> 
         own: own.size,
         other: other.size,
     })
+}
+
+/// An offset or a size of the kernel's own structure.
+pub(crate) struct Native {
+    /// What gives it.
+    pub(crate) place: Span,
+    /// The structure, and the one that a 32-bit program has in its stead.
+    pub(crate) own: String,
+    pub(crate) other: String,
+}
+
+/// Where a function for 32-bit programs that names both structures measures what the program
+/// has, or gives, by the kernel's own.
+pub(crate) fn natives(function: &FunctionContext<'_>) -> Vec<Native> {
+    let mut found = Vec::new();
+    let file = function.file;
+    if !names_any(file) {
+        return found;
+    }
+    every(function.root, &mut |node| {
+        if matches!(node.kind(), "offsetof_expression" | "sizeof_expression") {
+            found.extend(Native::of(function, node));
+        }
+    });
+    // Last what takes longest.
+    if !found.is_empty() && (!answers(file, function.body, DEPTH) || knows(function)) {
+        found.clear();
+    }
+    found
+}
+
+impl Native {
+    fn of(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Self> {
+        let measured = function.expression_of(node);
+        let name = match &measured.term {
+            Term::SizeOfType(of) if of.pointers == 0 && of.dimensions.is_empty() => {
+                of.base.strip_prefix("struct ")?.to_owned()
+            }
+            Term::Other(words) => match words.as_slice() {
+                [first, _, kind, name, comma, ..] => {
+                    let whole = first == "offsetof" && kind == "struct" && comma == ",";
+                    whole.then(|| name.clone())?
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let other = format!("{WORD}_{name}");
+        let (file, text) = (function.file, function.file.text);
+        let mut tokens = file.tokens_of(function.body).iter();
+        tokens.find(|own| own.span.of(text) == other.as_bytes())?;
+        is_of_programs(function, node, &other).then_some(())?;
+        // What lies alike is the same number.
+        let written = file.plain(span(node));
+        let others = written.replace(&format!("struct {name}"), &format!("struct {other}"));
+        let (own_value, other_value) = (file.value(&written), file.value(&others));
+        let alike = own_value.is_some() && own_value == other_value;
+        (!alike).then(|| Self {
+            place: span(node),
+            own: format!("struct {name}"),
+            other: format!("struct {other}"),
+        })
+    }
+}
+
+/// Whether a measure is one of what the program has: an access is given it, at once or by a
+/// variable, or it is compared with a parameter alone.
+fn is_of_programs(function: &FunctionContext<'_>, node: Node<'_>, other: &str) -> bool {
+    let words = function.file.words;
+    // Where in its own object something goes is the kernel's affair.
+    let given = function.calls.iter().filter_map(|call| {
+        let name = function.callee(*call)?;
+        let object = words.access(name).map(|own| own.value);
+        let object = object.or_else(|| words.fetches(name))?;
+        let whole = function.expression_of(*call);
+        let given = whole.call()?.1.iter().enumerate();
+        let others = given.filter(|(at, _)| *at != object);
+        Some(others.map(|(_, own)| own.span).collect::<Vec<_>>())
+    });
+    let mut copies = given.flatten();
+    let Some(parent) = node.parent() else {
+        return false;
+    };
+    let taker = match parent.known_kind() {
+        "init_declarator" => parent.part("declarator"),
+        "assignment_expression" => parent.part("left"),
+        "binary_expression" if is_of_parameter(function, parent, other) => return true,
+        // Who copies as much as the kernel's own has may write the rest of it over.
+        _ if node.kind() == "sizeof_expression" => return false,
+        _ => None,
+    };
+    let at = span(node);
+    match taker.map(|own| function.file.plain(span(own))) {
+        Some(name) => copies.any(|copy| function.graph.names(copy, &name)),
+        None => copies.any(|copy| copy.contains(at)),
+    }
+}
+
+/// `len < offsetof(struct x, m)` of a parameter, where nothing beside it speaks of the other.
+fn is_of_parameter(function: &FunctionContext<'_>, node: Node<'_>, other: &str) -> bool {
+    let own = function.expression_of(node);
+    let Term::Binary(left, operator, right) = &own.term else {
+        return false;
+    };
+    let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+    let parameter = |own: &Expression| {
+        let name = own.uncast().1.name();
+        name.is_some_and(|name| function.is_parameter(name))
+    };
+    let around = std::iter::successors(Some(node), Node::parent);
+    let mut asked = around.take_while(|own| own.known_kind() != "compound_statement");
+    let told = asked.any(|own| {
+        own.known_kind() == "if_statement"
+            && own.part("condition").is_some_and(|of| {
+                let condition = function.file.tokens_in(span(of)).iter();
+                let mut words = condition.map(|own| own.span.of(function.file.text));
+                words.any(|word| word == other.as_bytes())
+            })
+    });
+    compares && !told && (parameter(left) || parameter(right))
 }
 
 /// Whether the function asks which kind of program calls it.

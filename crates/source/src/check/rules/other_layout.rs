@@ -2,7 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::Access;
-use crate::check::compat_layout::otherwise;
+use crate::check::compat_layout::{natives, otherwise};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -37,6 +37,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(narrowed(function, *call));
     }
     out.extend(cast_alone(function));
+    out.extend(natives(function).into_iter().map(|own| {
+        let (file, place) = (function.file, own.place);
+        let message = format!(
+            "{} measures what a 32-bit program has, which is a {} and no {}",
+            file.plain(place),
+            own.other,
+            own.own
+        );
+        let mut violation = file.violation(&INFO, place, "the kernel's own", message);
+        violation.confidence = Confidence::Medium;
+        violation
+    }));
 }
 
 /// An address that compat_ptr() makes of what is a pointer already: half of it is left.
