@@ -225,3 +225,38 @@ fn an_array_is_bounded_by_its_own_count() {
                    \treturn put_user(h->seats[i].row, (u32 __user *)u);";
     assert_eq!(write(kernels), NONE);
 }
+
+#[test]
+fn an_array_is_set_as_far_as_there_is_something_for_it() {
+    let with = |round: &str, copied: &str| {
+        said(&format!(
+            "static ssize_t f(struct file *file, char __user *u, size_t n, loff_t *at)\n{{\n\tstruct hall *h = file->private_data;\n\
+             \tu8 out[24];\n\tsize_t i = 0, len;\n\n\tn = min(n, sizeof(out));\n\t{round}\n\tlen = i;\n\tif ({copied})\n\
+             \t\treturn -EFAULT;\n\treturn i;\n}}\nstatic const struct file_operations fops = {{ .read = f }};\n"
+        ))
+    };
+    let some = "while (i < n && has(h))\n\t\tout[i++] = next(h);";
+    let until = "for (;;) {\n\t\tif (i == n || !has(h))\n\t\t\tbreak;\n\t\tout[i] = next(h);\n\t\ti++;\n\t}";
+    let all = "while (i < n)\n\t\tout[i++] = next(h);";
+    for round in [some, until] {
+        assert_eq!(
+            with(round, "copy_to_user(u, out, n)"),
+            ["copied-holes"],
+            "{round}"
+        );
+        assert_eq!(
+            with(round, "i && copy_to_user(u, out, n)"),
+            ["copied-holes"]
+        );
+        for right in [
+            "copy_to_user(u, out, i)",
+            "copy_to_user(u, out, len)",
+            "i == n && copy_to_user(u, out, n)",
+            "clear_rest(out, i) || copy_to_user(u, out, n)",
+        ] {
+            assert_eq!(with(round, right), NONE, "{round} {right}");
+        }
+    }
+    assert_eq!(with(all, "copy_to_user(u, out, n)"), NONE);
+    assert_eq!(with(all, "copy_to_user(u, out, i)"), NONE);
+}

@@ -40,6 +40,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(whole.then(|| allocated(function, access)).flatten());
         out.extend(whole.then(|| ended(function, access)).flatten());
         out.extend(whole.then(|| led_to(function, access)).flatten());
+        out.extend(whole.then(|| running(function, access)).flatten());
         let Some(local) = copied(function, access).filter(|_| whole) else {
             continue;
         };
@@ -101,6 +102,10 @@ fn as_many(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -
         if array.uncast().1.name() != Some(&local.name) || span(node).start > access.span.start {
             return;
         }
+        let index = match &index.uncast().1.term {
+            Term::Step(own) => own,
+            _ => index,
+        };
         match index.uncast().1.name().filter(|_| is_set_of(node)) {
             Some(name) => counters.push(name.to_owned()),
             None => other = true,
@@ -111,8 +116,58 @@ fn as_many(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -
     let [counter] = counters.as_slice() else {
         return None;
     };
-    let named = bytes.any(&|part| part.name() == Some(counter));
+    let counts = |own: &Expression| own.any(&|part| part.name() == Some(counter));
+    let made = |name: &str| {
+        let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+        values.any(|(_, value)| function.expression(value).is_none_or(|own| counts(&own)))
+    };
+    let named = bytes.any(&|part| counts(part) || part.name().is_some_and(&made));
     (!other && !named && steps_by_condition(function, counter, access)).then(|| counter.clone())
+}
+
+/// An array of the function without a value, of which as many elements are set as there is
+/// something for, and that is copied by another number.
+fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = function.expression_of(access.value_node);
+    let local = function.local_at(value.uncast().1.name()?, access.span)?;
+    (local.array && !local.initialised && !local.lasting).then_some(())?;
+    function.pays()?;
+    let counter = as_many(function, local, access)?;
+    // Whatever else names it may fill it.
+    let mut others = false;
+    function.each_of(&["identifier"], |node| {
+        let at = span(node);
+        let own = function.context.seen(node) == local.name.as_bytes();
+        let element = node.parent().is_some_and(|around| {
+            let measured = around.parent().map(|own| own.known_kind());
+            around.known_kind() == "subscript_expression"
+                || around.known_kind() == "sizeof_expression"
+                || measured == Some("sizeof_expression")
+        });
+        let known = local.declared.contains(at) || access.span.contains(at) || element;
+        others |= own && !known && at.start < access.span.start;
+    });
+    let compared = is_compared_behind(function, &counter, access);
+    let unseen = function.graph.unseen.contains(&local.name);
+    let what = format!("as many of its elements are set as {counter} counts, and more are copied");
+    let place = (local.declared, "declared without a value");
+    (!others && !compared && !unseen).then(|| left(function, access, (&local.name, &what), place))
+}
+
+/// Whether a number is compared behind the loop that makes it, before a copy.
+fn is_compared_behind(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression"], |node| {
+        let compares = matches!(
+            function.context.operator(node),
+            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
+        );
+        let mut around = std::iter::successors(Some(node), Node::parent);
+        let rounds = around.any(|own| LOOPS.contains(&own.known_kind()));
+        let before = node.start_byte() < access.span.start;
+        found |= compares && before && !rounds && function.graph.names(span(node), name);
+    });
+    found
 }
 
 /// Whether an element, or a member of it, takes a value there.
@@ -146,11 +201,40 @@ fn steps_by_condition(function: &FunctionContext<'_>, name: &str, access: &Acces
         };
         let body = round.part("body");
         let inside = body.is_some_and(|body| span(body).contains(span(node)));
-        let skips = body.is_some_and(|body| is_skipped(body, node));
+        let skips = body.is_some_and(|body| is_skipped(body, node) || stops(body));
+        let skips = skips
+            || round
+                .part("condition")
+                .is_some_and(|own| asks_of_another(function, own, name));
         by_condition |= inside && skips && !span(round).contains(access.span);
         else_way |= !inside;
     });
     by_condition && !else_way
+}
+
+/// Whether the body of a loop may end it.
+fn stops(body: Node<'_>) -> bool {
+    let mut found = false;
+    each(body, &mut |own| {
+        let around = std::iter::successors(own.parent(), Node::parent);
+        let mut around = around.take_while(|own| *own != body);
+        let nested = around
+            .any(|own| LOOPS.contains(&own.known_kind()) || own.known_kind() == "switch_statement");
+        found |= own.known_kind() == "break_statement" && !nested;
+    });
+    found
+}
+
+/// Whether a condition asks for something that does not hang on how far a loop is: `more(d)` of
+/// `i < n && more(d)`.
+fn asks_of_another(function: &FunctionContext<'_>, asked: Node<'_>, name: &str) -> bool {
+    match &function.expression_of(asked).term {
+        Term::Binary(left, operator, right) if operator == "&&" => {
+            let other = |own: &Expression| !own.any(&|part| part.name() == Some(name));
+            other(left) || other(right)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a way through the body of a loop leaves out a step: an `if` around it, or a
