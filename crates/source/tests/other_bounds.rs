@@ -260,3 +260,56 @@ fn an_array_is_set_as_far_as_there_is_something_for_it() {
     assert_eq!(with(all, "copy_to_user(u, out, n)"), NONE);
     assert_eq!(with(all, "copy_to_user(u, out, i)"), NONE);
 }
+
+#[test]
+fn what_another_case_does_with_a_variable_says_nothing_of_the_number() {
+    let with = |other: &str| {
+        said(&format!(
+            "long f(struct hall *h, unsigned int cmd, int __user *p, char __user *from)\n{{\n\tchar text[8];\n\tint n;\n\n\
+             \tswitch (cmd) {{\n\tcase 1:\n{other}\n\tcase 2:\n\t\tif (get_user(n, p))\n\t\t\treturn -EFAULT;\n\
+             \t\tif (copy_from_user(text, from, n))\n\t\t\treturn -EFAULT;\n\t\treturn show(h, text);\n\t}}\n\
+             \treturn -ENOTTY;\n}}\n"
+        ))
+    };
+    let alone = with("\t\treturn h->num_seats;");
+    assert!(alone.contains(&"beyond-variable".to_owned()), "{alone:?}");
+    for other in [
+        "\t\tn = h->num_seats;\n\t\treturn n;",
+        "\t\tn = h->num_seats;\n\t\tif (put_user(n, p))\n\t\t\treturn -EFAULT;\n\t\tbreak;",
+    ] {
+        assert_eq!(with(other), alone, "{other}");
+    }
+}
+
+#[test]
+fn a_value_that_a_member_takes_behind_its_use_is_no_bound() {
+    let with = |before: &str, behind: &str| {
+        said(&format!(
+            "struct ask {{ u32 count; u32 flags; }};\nlong f(struct hall *h, struct ask __user *p, char __user *to)\n{{\n\
+             \tchar text[16] = {{}};\n\tstruct ask own;\n\n\tif (copy_from_user(&own, p, sizeof(own)))\n\
+             \t\treturn -EFAULT;\n{before}\tif (copy_to_user(to, text, own.count))\n\t\treturn -EFAULT;\n{behind}\
+             \treturn put_user(own.count, &p->count);\n}}\n"
+        ))
+    };
+    assert_eq!(with("", "\town.count = h->nrooms;\n"), ["beyond-variable"]);
+    assert_eq!(with("\town.count = 16;\n", ""), NONE);
+}
+
+#[test]
+fn a_helper_that_bounds_what_it_copies_is_given_any_number() {
+    let with = |asks: &str| {
+        said(&format!(
+            "static int take(void *to, size_t room, const char __user *u, size_t n)\n{{\n{asks}\
+             \tif (copy_from_user(to, u, room))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n\
+             static ssize_t f(struct file *file, const char __user *u, size_t n, loff_t *at)\n{{\n\
+             \tstruct note note = {{}};\n\tint err = take(&note, n, u, n);\n\n\tif (err)\n\t\treturn err;\n\
+             \treturn keep(&note);\n}}\n\
+             static const struct file_operations fops = {{ .write = f }};\n"
+        ))
+    };
+    assert_eq!(with(""), ["beyond-variable"]);
+    assert_eq!(
+        with("\tif (n != room || room > sizeof(struct note))\n\t\treturn -EINVAL;\n"),
+        NONE
+    );
+}

@@ -38,6 +38,8 @@ fn memory_is_kept_where_a_fault_leaves() {
     for wrong in [
         "\tk = memdup_user(p, n);\n\tif (IS_ERR(k))\n\t\treturn PTR_ERR(k);\n\tif (put_user(k[0], p))\n\t\treturn -EFAULT;\n\tkfree(k);\n\treturn 0;",
         "\tstruct file *file = fget(n);\n\n\tif (!file)\n\t\treturn -EBADF;\n\tif (put_user(file->f_flags, p))\n\t\treturn -EFAULT;\n\tfput(file);\n\treturn 0;",
+        // The one that takes it says more than the one that puts it back.
+        "\tstruct ctx *c = foo_get_ctx_dev(d, n);\n\n\tif (IS_ERR(c))\n\t\treturn PTR_ERR(c);\n\tif (put_user(c->id, p))\n\t\treturn -EFAULT;\n\tfoo_put_ctx(c);\n\treturn 0;",
         "\tint fd = get_unused_fd_flags(O_CLOEXEC);\n\n\tif (fd < 0)\n\t\treturn fd;\n\tif (put_user(fd, p))\n\t\treturn -EFAULT;\n\tif (!d->on) {\n\t\tput_unused_fd(fd);\n\t\treturn -EIO;\n\t}\n\tfd_install(fd, d->file);\n\treturn 0;",
     ] {
         assert_eq!(rules(wrong), ["kept-memory"], "{wrong}");

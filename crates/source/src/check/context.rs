@@ -387,18 +387,21 @@ impl<'a> FunctionContext<'a> {
         graph.nodes_in(to).any(|node| reached.contains(&node))
     }
 
+    /// The nodes at which something is read or written in a place.
+    fn touching(&self, place: Span) -> Vec<usize> {
+        let graph = self.graph;
+        let own = |node: &usize| {
+            let mut effects = graph.effects_of(*node).iter();
+            effects.any(|own| place.contains(own.span))
+        };
+        (0..graph.nodes.len()).filter(own).collect()
+    }
+
     /// Whether a way leads from what is read or written in one place to what is in the other.
     pub(crate) fn comes_to(&self, from: Span, to: Span) -> bool {
-        let graph = self.graph;
-        let nodes = |place: Span| -> Vec<usize> {
-            let own = |node: &usize| {
-                let mut effects = graph.effects_of(*node).iter();
-                effects.any(|own| place.contains(own.span))
-            };
-            (0..graph.nodes.len()).filter(own).collect()
-        };
-        let (from, to) = (nodes(from), nodes(to));
-        let reached = graph.reached_behind_any(from.iter().copied(), |_| false);
+        let (from, to) = (self.touching(from), self.touching(to));
+        let from_there = from.iter().copied();
+        let reached = self.graph.reached_behind_any(from_there, |_| false);
         to.iter()
             .any(|at| from.contains(at) || reached.contains(at))
     }
@@ -408,15 +411,12 @@ impl<'a> FunctionContext<'a> {
         self.comes_to(one, other) || self.comes_to(other, one)
     }
 
-    /// Those of what is done with a variable before a place that a way leads from to it, where
-    /// some do: other cases of a `switch` may use it for something else.
-    pub(crate) fn on_the_way<'e>(&self, all: Vec<&'e Effect>, at: Span) -> Vec<&'e Effect> {
-        let few = (2..=FEW).contains(&all.len());
-        let own = all.iter().copied();
-        let near: Vec<&Effect> = own
-            .filter(|own| few && self.comes_to(own.span, at))
-            .collect();
-        if near.is_empty() { all } else { near }
+    /// Those of what is done with a variable before a place that a way leads from to it: other
+    /// cases of a `switch` may use it for something else.
+    pub(crate) fn on_the_way<'e>(&self, mut all: Vec<&'e Effect>, at: Span) -> Vec<&'e Effect> {
+        let asked = (1..=FEW).contains(&all.len()) && !self.touching(at).is_empty();
+        all.retain(|own| !asked || self.comes_to(own.span, at));
+        all
     }
 
     /// Takes one of the questions that go through a whole function, of which each function

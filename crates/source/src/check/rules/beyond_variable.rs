@@ -3,6 +3,7 @@ use tree_sitter::Node;
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::below;
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -32,7 +33,9 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let copies = function.accesses.iter().chain(function.through);
+    let through = function.through.iter();
+    let through = through.filter(|own| !bounds_itself(function, own));
+    let copies = function.accesses.iter().chain(through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
         let told = from_inside(function, access)
@@ -74,6 +77,21 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     {
         out.extend(taken_for_more(function, local));
     }
+}
+
+/// Whether a function of the file, which copies what it is given, asks how much that is.
+fn bounds_itself(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let name = access.word.name.as_str();
+    let asks = access.word.count.and_then(|at| {
+        look_into(function, name, |callee| {
+            let number = Expression {
+                span: Span::default(),
+                term: Term::Name(parameter(callee, at)?),
+            };
+            unbounded::is_compared(callee, &number, Span::default()).then_some(())
+        })
+    });
+    asks.is_some()
 }
 
 /// So many bytes that are copied from or to an object of the kernel's.

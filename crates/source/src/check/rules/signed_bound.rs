@@ -5,6 +5,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::{narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -80,8 +81,10 @@ fn held(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
 
 /// Whether a variable takes a value behind a test.
 fn takes_another(function: &FunctionContext<'_>, name: &str, node: Node<'_>) -> bool {
-    let mut values = function.graph.assignments();
-    values.any(|(own, value)| own == name && is_behind(function, value, node))
+    let graph = function.graph;
+    let writes = |own: &&Effect| matches!(own.kind, EffectKind::Write(_)) && graph.is_whole(own);
+    let mut values = graph.effects.iter().filter(writes);
+    values.any(|own| graph.name_of(own) == name && is_behind(function, own.span, node))
 }
 
 fn is_behind(function: &FunctionContext<'_>, place: Span, node: Node<'_>) -> bool {
