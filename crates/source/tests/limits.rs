@@ -230,9 +230,9 @@ fn what_a_cast_forces_is_the_users_where_he_gave_the_address() {
             "\tn = *(u32 __force *)r.data;\n\treturn use(n);",
         ],
     );
-    // Its caller may have put a kernel's there.
-    let other = "static void take(struct dev *d, void __user *from)\n{\n\tmemcpy(d->memory, (__force void *)from, 16);\n}\n";
-    assert_eq!(rules(other), NONE);
+    // What is declared as the user's is his.
+    let handed = "static void take(struct dev *d, void __user *from)\n{\n\tmemcpy(d->memory, (__force void *)from, 16);\n}\n";
+    assert_eq!(rules(handed), WRONG);
     let copied = "static long take(struct dev *d, struct req *r)\n{\n\tvoid *own = memdup_user(r->data, 16);\n\n\tif (IS_ERR(own))\n\t\treturn PTR_ERR(own);\n\tr->data = own;\n\td->size = *(u32 *)r->data;\n\treturn 0;\n}\n";
     assert_eq!(rules(copied), NONE);
 }

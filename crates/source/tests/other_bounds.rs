@@ -308,8 +308,18 @@ fn a_helper_that_bounds_what_it_copies_is_given_any_number() {
         ))
     };
     assert_eq!(with(""), ["beyond-variable"]);
-    assert_eq!(
-        with("\tif (n != room || room > sizeof(struct note))\n\t\treturn -EINVAL;\n"),
-        NONE
-    );
+    for right in [
+        "\tif (n != room || room > sizeof(struct note))\n\t\treturn -EINVAL;\n",
+        "\tif (n != room || n > sizeof(struct note))\n\t\treturn -EINVAL;\n",
+        "\tif (room > limit())\n\t\treturn -EINVAL;\n",
+    ] {
+        assert_eq!(with(right), NONE, "{right}");
+    }
+    for wrong in [
+        "\tif (n != room)\n\t\treturn -EINVAL;\n",
+        "\tif (room == 0)\n\t\treturn -EINVAL;\n",
+        "\tif (room > sizeof(struct hall))\n\t\treturn -EINVAL;\n",
+    ] {
+        assert_eq!(with(wrong), ["beyond-variable"], "{wrong}");
+    }
 }

@@ -127,11 +127,19 @@ fn lesser_at(function: &FunctionContext<'_>, name: &str, at: Span) -> Vec<Expres
             let mut effects = graph.effects_of(*node).iter();
             effects.any(|own| own.span == effect.span)
         });
+        let own: Vec<usize> = own.collect();
+        // What is done right before a call is done at its node.
+        let mut others = own.iter().flat_map(|node| graph.effects_of(*node));
+        let replaced = others.any(|own| {
+            takes(own).is_some_and(|value| value.end <= at.start)
+                && own.span.start > effect.span.start
+        });
+        let same = !replaced && here.iter().any(|node| own.contains(node));
         let behind = graph.reached_behind_any(own, |node| {
             let mut others = graph.effects_at(node).iter();
             others.any(|own| takes(own).is_some() && own.span != effect.span)
         });
-        here.iter().any(|node| behind.contains(node))
+        same || here.iter().any(|node| behind.contains(node))
     };
     let own = graph.effects.iter().filter(|own| graph.is_whole(own));
     let own = own.filter(|own| takes(own).is_some_and(|value| value.end <= at.start));
