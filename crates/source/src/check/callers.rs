@@ -3,7 +3,6 @@
 use crate::hashed::HashMap;
 use crate::lex::Token;
 use crate::search::{Hashed, Likely};
-use crate::split::Body;
 
 use super::words::CheckWords;
 
@@ -11,8 +10,6 @@ use super::words::CheckWords;
 /// file, so that it is done for all of them at once.
 #[derive(Default)]
 pub(crate) struct Callers {
-    /// The functions by their names: several on sides of an `#if`.
-    places: HashMap<String, Vec<usize>>,
     /// Of each function the places of those that call it.
     callers: HashMap<usize, Vec<usize>>,
     /// Of each function the members of tables that it is put in, as tokens.
@@ -20,24 +17,27 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// Of the functions of a file.
-    pub(super) fn of(text: &[u8], tokens: &[Token], bodies: &[Body], words: &CheckWords) -> Self {
+    /// Of the functions of a file, of which these are the tokens, and the places by their names:
+    /// several on sides of an `#if`.
+    pub(super) fn of(
+        text: &[u8],
+        tokens: &[Token],
+        bodies: &[&[Token]],
+        places: &HashMap<String, Vec<usize>>,
+        words: &CheckWords,
+    ) -> Self {
         let mut all = Self::default();
-        for (at, body) in bodies.iter().enumerate() {
-            all.places.entry(body.name.clone()).or_default().push(at);
-        }
-        let names = Likely::of(bodies.iter().map(|own| own.name.as_bytes()));
+        let names = Likely::of(places.keys().map(String::as_bytes));
         let named = |own: &Token| {
             let word = own.span.of(text);
             names.may_hold(Hashed::of(word)).then_some(word)
         };
-        for (at, body) in bodies.iter().enumerate() {
-            let inside = tokens.get(body.tokens.clone()).unwrap_or_default();
+        for (at, inside) in bodies.iter().enumerate() {
             let called = inside.windows(2).filter_map(|two| match two {
                 [word, open] if open.is(b'(') => named(word),
                 _ => None,
             });
-            called.for_each(|name| note(&all.places, &mut all.callers, name, at));
+            called.for_each(|name| note(places, &mut all.callers, name, at));
         }
         for (at, four) in tokens.windows(4).enumerate() {
             let [dot, member, equal, name] = four else {
@@ -46,7 +46,7 @@ impl Callers {
             let name = named(name).filter(|_| dot.is(b'.') && equal.is(b'='));
             let name = name.filter(|_| words.handler(member.span.of(text)).is_some());
             if let Some(name) = name {
-                note(&all.places, &mut all.handlers, name, at + 1);
+                note(places, &mut all.handlers, name, at + 1);
             }
         }
         all

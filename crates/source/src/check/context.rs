@@ -248,7 +248,11 @@ impl FileContext<'_> {
 
     /// What the file says of its functions elsewhere than in them.
     fn elsewhere(&self) -> &Callers {
-        let all = || Callers::of(self.text, self.tokens, self.bodies, self.words);
+        let inside = |body| self.tokens_of(body);
+        let all = || {
+            let bodies: Vec<&[Token]> = self.bodies.iter().map(inside).collect();
+            Callers::of(self.text, self.tokens, &bodies, self.places(), self.words)
+        };
         self.callers.get_or_init(all)
     }
 
@@ -290,17 +294,21 @@ impl FileContext<'_> {
 
     /// The function of that name; none where there are several, on sides of an `#if`.
     pub(crate) fn body_named(&self, name: &str) -> Option<&Body> {
-        let named = self.named.get_or_init(|| {
+        match self.places().get(name)?.as_slice() {
+            [at] => self.bodies.get(*at).filter(|own| own.defined_by.is_none()),
+            _ => None,
+        }
+    }
+
+    /// The places of the functions by their names.
+    fn places(&self) -> &HashMap<String, Vec<usize>> {
+        self.named.get_or_init(|| {
             let mut named = HashMap::<String, Vec<usize>>::default();
             for (at, body) in self.bodies.iter().enumerate() {
                 named.entry(body.name.clone()).or_default().push(at);
             }
             named
-        });
-        match named.get(name)?.as_slice() {
-            [at] => self.bodies.get(*at).filter(|own| own.defined_by.is_none()),
-            _ => None,
-        }
+        })
     }
 
     /// Whether a function's result is `void`.

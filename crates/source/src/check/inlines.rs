@@ -139,7 +139,7 @@ impl Inlines {
 fn declared(text: &[u8], all: &[Token], names: &BTreeSet<String>) -> BTreeSet<String> {
     let places = calls(text, all, |word| names.contains(word)).into_iter();
     let is_prototype = |at: usize, close: usize| {
-        let front = all.get(..at).unwrap_or_default().iter().rev();
+        let front = all.iter().take(at).rev();
         let front = front.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
         let mut before = front.peekable();
         let typed = before.peek().is_some();

@@ -185,13 +185,9 @@ fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
             && graph.is_all_behind(effect)
     };
     // Another case of a `switch` may do it for its own.
-    let behind = || graph.reached_behind_any(graph.nodes_in(second.span), |_| false);
-    let comes_to = |at: Span| {
-        let mut effects = behind().into_iter().flat_map(|node| graph.effects_of(node));
-        effects.any(|own| own.span == at)
-    };
-    let mut effects = graph.effects.iter().filter(|own| replaces(own));
-    effects.any(|own| comes_to(own.span))
+    let behind = graph.reached_behind_any(graph.nodes_in(second.span), |_| false);
+    let mut effects = behind.into_iter().flat_map(|node| graph.effects_of(node));
+    effects.any(replaces)
 }
 
 fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
