@@ -25,7 +25,7 @@ fn walk(context: &Context<'_>, node: Node<'_>, out: &mut Vec<Event>) {
     if context.calls_nothing(node) {
         return;
     }
-    match node.kind() {
+    match node.known_kind() {
         "sizeof_expression" | "offsetof_expression" | "type_descriptor" => {}
         "call_expression" => call(context, node, out),
         "conditional_expression" => conditional(context, node, out),

@@ -184,7 +184,7 @@ impl Walker<'_, '_> {
     }
 
     fn statement(&mut self, node: Node<'_>, state: State) -> State {
-        match node.kind() {
+        match node.known_kind() {
             "if_statement" => self.branch(node, state),
             "while_statement" | "for_statement" | "do_statement" => self.repeated(node, state),
             "switch_statement" => self.switch(node, state),
@@ -270,7 +270,7 @@ impl Walker<'_, '_> {
             Some(begin) => self.expression(begin, state),
             None => state,
         };
-        let is_do = node.kind() == "do_statement";
+        let is_do = node.known_kind() == "do_statement";
         let before = self.sites.len();
         let at = self.enter(node);
         let mut round = State {
@@ -376,7 +376,7 @@ impl Walker<'_, '_> {
         let mut falls = State::default();
         let mut cursor = body.walk();
         for child in body.named_children(&mut cursor) {
-            if child.kind() == "case_statement" {
+            if child.known_kind() == "case_statement" {
                 falls = falls.joined(state.clone());
             }
             falls = self.statement(child, falls);
@@ -399,7 +399,7 @@ impl Walker<'_, '_> {
         if self.is_still(node) {
             return state;
         }
-        match node.kind() {
+        match node.known_kind() {
             "sizeof_expression" | "offsetof_expression" | "type_descriptor" => state,
             "call_expression" => self.call(node, state),
             "conditional_expression" => self.conditional(node, state),
@@ -487,8 +487,9 @@ impl Walker<'_, '_> {
     fn assigned(&mut self, node: Node<'_>, state: State) -> State {
         let part = |name: &str| node.part(name);
         let place = part("left").or(part("argument")).map(bare);
-        let sets = node.kind() == "assignment_expression" && self.context.operator(node) == b"=";
-        let name = place.filter(|place| place.kind() == "identifier");
+        let sets =
+            node.known_kind() == "assignment_expression" && self.context.operator(node) == b"=";
+        let name = place.filter(|place| place.known_kind() == "identifier");
         let name = name.map(|place| self.context.seen(place).to_vec());
         if let (Some(name), Some(own)) = (name, self.loops.last_mut()) {
             let names = if sets { &mut own.set } else { &mut own.moved };

@@ -82,7 +82,7 @@ impl AnyOf {
 }
 
 /// What a word is hashed to, for who asks several sets of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Hashed(u64);
 
 impl Hashed {
@@ -103,7 +103,7 @@ impl Hashed {
 }
 
 /// A word of a text, hashed once for all that ask for it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct HashedWord {
     pub(crate) hashed: Hashed,
     pub(crate) span: Span,

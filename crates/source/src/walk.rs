@@ -101,7 +101,7 @@ impl<'a, 'c> Walker<'a, 'c> {
     }
 
     fn statement(&mut self, node: Node<'_>) {
-        match node.kind() {
+        match node.known_kind() {
             "compound_statement" | "else_clause" => self.inside(node),
             "expression_statement" | "declaration" => self.simple(node),
             "return_statement" => self.then_flush(node, Self::simple),
@@ -138,7 +138,7 @@ impl<'a, 'c> Walker<'a, 'c> {
     fn entered(&mut self, node: Node<'_>) {
         self.flush();
         self.inside(node);
-        if node.kind() == "case_statement" {
+        if node.known_kind() == "case_statement" {
             self.flush();
         }
     }
@@ -226,7 +226,7 @@ impl<'a, 'c> Walker<'a, 'c> {
         sides.iter().flatten().all(|side| {
             let side = side
                 .named_child(0)
-                .filter(|_| side.kind() == "else_clause")
+                .filter(|_| side.known_kind() == "else_clause")
                 .unwrap_or(*side);
             only_expressions(side) && events_below(self.context, side).is_empty()
         })
@@ -301,7 +301,7 @@ impl<'a, 'c> Walker<'a, 'c> {
             .named_child(0)
             .map(|node| self.context.written(node))
             .unwrap_or_default();
-        match last.kind() {
+        match last.known_kind() {
             "return_statement" => Jump::Return(argument),
             "goto_statement" => Jump::Goto(argument),
             "break_statement" => Jump::Break,
@@ -391,29 +391,29 @@ fn loop_of(node: Node<'_>) -> Loop {
 }
 
 fn is_statement(node: Node<'_>) -> bool {
-    node.is_statement() || matches!(node.kind(), "declaration" | "else_clause")
+    node.is_statement() || matches!(node.known_kind(), "declaration" | "else_clause")
 }
 
 fn last_statement(body: Node<'_>) -> Option<Node<'_>> {
-    if body.kind() == "compound_statement" {
+    if body.known_kind() == "compound_statement" {
         return body.named_child(answer::fits(body.named_child_count().checked_sub(1)?)?);
     }
     Some(body)
 }
 
 fn only_expressions(body: Node<'_>) -> bool {
-    if body.kind() == "expression_statement" {
+    if body.known_kind() == "expression_statement" {
         return true;
     }
     let mut cursor = body.walk();
-    body.kind() == "compound_statement"
+    body.known_kind() == "compound_statement"
         && body
             .named_children(&mut cursor)
-            .all(|s| s.kind() == "expression_statement")
+            .all(|s| s.known_kind() == "expression_statement")
 }
 
 fn events_below(context: &Context<'_>, body: Node<'_>) -> Vec<Event> {
-    if body.kind() != "compound_statement" {
+    if body.known_kind() != "compound_statement" {
         return events(context, body);
     }
     let mut cursor = body.walk();

@@ -2,6 +2,7 @@
 //! arguments are.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use tollgate_defect::answer;
@@ -10,6 +11,7 @@ use tree_sitter::Node;
 use crate::expression::Expression;
 use crate::hashed::HashMap;
 use crate::node::{Parts as _, kind_count, kind_number};
+use crate::search::Hashed;
 use crate::site::{Context, bare, span};
 use crate::span::Span;
 
@@ -43,26 +45,59 @@ pub(crate) struct Access<'t> {
 /// Every node below and with one, in the order of the text, but not what is never evaluated.
 pub(crate) struct Nodes<'t> {
     all: Vec<Node<'t>>,
+    /// The place in `all` of what each stands in, its own for the first.
+    above: Vec<usize>,
     /// Their places in `all`, by kind, and of one kind in the order of the text.
     sorted: Vec<usize>,
     /// Where those of a kind begin, by its number.
     begins: Vec<usize>,
+    /// The places of the names among them, once that was asked.
+    named: OnceCell<HashMap<Hashed, Vec<usize>>>,
 }
 
 impl<'t> Nodes<'t> {
     pub(crate) fn of(root: Node<'t>) -> Self {
-        let mut all = Vec::new();
-        let mut kinds = Vec::new();
-        each(root, &mut |node| {
-            kinds.push(usize::from(node.kind_id()));
-            all.push(node);
-        });
+        let (mut all, mut kinds) = (Vec::new(), Vec::new());
+        let (mut above, mut around) = (Vec::new(), Vec::new());
+        visit(
+            root,
+            &mut |node, depth| {
+                around.truncate(depth);
+                above.push(around.last().copied().unwrap_or(0));
+                around.push(all.len());
+                kinds.push(usize::from(node.kind_id()));
+                all.push(node);
+            },
+            is_evaluated,
+        );
         let (sorted, begins) = by_kind(&kinds);
         Self {
             all,
+            above,
             sorted,
             begins,
+            named: OnceCell::new(),
         }
+    }
+
+    /// The names among them that are spelt so, in the order of the text.
+    pub(crate) fn named(
+        &self,
+        context: &Context<'_>,
+        name: &[u8],
+    ) -> impl Iterator<Item = Node<'t>> {
+        let all = self.named.get_or_init(|| {
+            let mut named = HashMap::<Hashed, Vec<usize>>::default();
+            for at in self.of_kind("identifier") {
+                let own = self.all.get(*at).map(|own| Hashed::of(context.seen(*own)));
+                let places = own.map(|own| named.entry(own).or_default());
+                places.into_iter().for_each(|places| places.push(*at));
+            }
+            named
+        });
+        let places = all.get(&Hashed::of(name)).into_iter().flatten();
+        let own = places.filter_map(|at| self.all.get(*at).copied());
+        own.filter(move |own| context.seen(*own) == name)
     }
 
     /// Those of some kinds, in the order of the text.
@@ -89,6 +124,25 @@ impl<'t> Nodes<'t> {
         });
         debug_assert!(own.is_some(), "the grammar has no kind {kind}");
         own.unwrap_or(&[])
+    }
+
+    /// What a node stands in: the parser library comes down from the root to it for who asks.
+    pub(crate) fn above(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let Some(at) = self.place(node) else {
+            return node.parent();
+        };
+        let above = self.above.get(at).filter(|above| **above != at);
+        above.and_then(|above| self.all.get(*above)).copied()
+    }
+
+    /// Where a node is among them: not below what is never evaluated.
+    fn place(&self, node: Node<'t>) -> Option<usize> {
+        let begin = node.start_byte();
+        let first = self.all.partition_point(|own| own.start_byte() < begin);
+        let rest = self.all.get(first..)?.iter();
+        let mut here = rest.take_while(|own| own.start_byte() == begin);
+        here.position(|own| own.id() == node.id())
+            .map(|at| first + at)
     }
 
     /// The calls among them.
@@ -192,35 +246,44 @@ pub(crate) fn through<'t>(
 /// Every node below and with a node, in the order of the text, but not what is
 /// never evaluated.
 pub(crate) fn each<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
-    static UNEVALUATED: LazyLock<[Option<u16>; 2]> =
-        LazyLock::new(|| ["sizeof_expression", "offsetof_expression"].map(kind_number));
-    let unevaluated = *UNEVALUATED;
-    visit(node, act, |node| {
-        !unevaluated.contains(&Some(node.kind_id()))
-    });
+    visit(node, &mut |node, _| act(node), is_evaluated);
 }
 
 /// Every node below and with a node, what is never evaluated among them.
 pub(crate) fn every<'t>(node: Node<'t>, act: &mut impl FnMut(Node<'t>)) {
-    visit(node, act, |_| true);
+    visit(node, &mut |node, _| act(node), |_| true);
 }
 
-/// Visits the nodes that are looked into, by one cursor: it makes nothing for a node.
-fn visit<'t>(root: Node<'t>, act: &mut impl FnMut(Node<'t>), enters: impl Fn(Node<'t>) -> bool) {
-    let mut cursor = root.walk();
+/// Whether what stands in a node is ever evaluated.
+fn is_evaluated(node: Node<'_>) -> bool {
+    static UNEVALUATED: LazyLock<[Option<u16>; 2]> =
+        LazyLock::new(|| ["sizeof_expression", "offsetof_expression"].map(kind_number));
+    !UNEVALUATED.contains(&Some(node.kind_id()))
+}
+
+/// Visits the nodes that are looked into, with how deep they stand, by one cursor: it makes
+/// nothing for a node.
+fn visit<'t>(
+    root: Node<'t>,
+    act: &mut impl FnMut(Node<'t>, usize),
+    enters: impl Fn(Node<'t>) -> bool,
+) {
+    let (mut cursor, mut depth) = (root.walk(), 0_usize);
     loop {
         let node = cursor.node();
         let looks = node.is_named() && enters(node);
         if looks {
-            act(node);
+            act(node, depth);
         }
         if looks && cursor.goto_first_child() {
+            depth += 1;
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return;
             }
+            depth = depth.saturating_sub(1);
         }
     }
 }

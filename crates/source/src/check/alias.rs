@@ -6,7 +6,7 @@ use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::owned::{Owner, Use};
+use super::owned::{Owner, Use, released};
 use super::words::CheckWords;
 
 /// What is given back by a variable, and was by another before.
@@ -23,7 +23,11 @@ const MOST: usize = 256;
 
 /// What a function gives back so.
 pub(crate) fn given_back_by_two(function: &FunctionContext<'_>) -> Vec<Again> {
-    let copies = copies(function);
+    // Two are given back, or there is nothing to tell.
+    let copies = match released(function, CheckWords::releases).len() {
+        0 | 1 => BTreeSet::new(),
+        _ => copies(function),
+    };
     let is_copied = |name: &str| copies.iter().any(|(to, from)| to == name || from == name);
     let mut owners = match copies.is_empty() {
         true => Vec::new(),

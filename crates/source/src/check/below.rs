@@ -183,7 +183,7 @@ fn taking(function: &FunctionContext<'_>, value: Span) -> Option<Span> {
     let node = function
         .root
         .descendant_for_byte_range(value.start, value.end);
-    let mut around = std::iter::successors(node, |own| own.parent());
+    let mut around = std::iter::successors(node, |own| function.above(*own));
     let own = around.find(|own| {
         let taking = [
             "assignment_expression",

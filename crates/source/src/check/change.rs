@@ -136,7 +136,7 @@ fn is_behind_check(
 fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
     let mut node = node;
     while let Some(parent) = node.parent() {
-        match (parent.kind(), context.operator(parent)) {
+        match (parent.known_kind(), context.operator(parent)) {
             ("assignment_expression", b"|=" | b"+=") | ("binary_expression", b"|" | b"+") => {
                 return true;
             }
@@ -155,11 +155,11 @@ fn goes_on(context: &Context<'_>, node: Node<'_>) -> bool {
 /// Whether the next statement adds to the variable that an assignment sets.
 fn is_added_to(context: &Context<'_>, assignment: Node<'_>) -> bool {
     let next = assignment.parent().and_then(|own| own.next_named_sibling());
-    let next = next.filter(|next| next.kind() == "expression_statement");
+    let next = next.filter(|next| next.known_kind() == "expression_statement");
     let next = next.and_then(|next| next.named_child(0));
     let target = |node: Node<'_>| node.part("left").map(|left| context.written(left));
     next.is_some_and(|next| {
-        next.kind() == "assignment_expression"
+        next.known_kind() == "assignment_expression"
             && context.operator(next) == b"|="
             && target(next) == target(assignment)
     })

@@ -248,7 +248,7 @@ impl<'v> Checker<'v> {
             let atomic = interest.atomic || faults && known.name_lockers(text, &named);
             let calls = faults && atomic || known.name_any(text, &named);
             let kept = interest.lock && interests.has_pointer(header, tokens);
-            let mut hands = || interests.hands(header, tokens, |name| file.declares_users(name));
+            let mut hands = || interests.hands(header, tokens, &file);
             let by_hand = interest.any || calls || kept || interest.hand && hands();
             if by_hand || interests.goes_through(header, tokens) {
                 let place = Place {

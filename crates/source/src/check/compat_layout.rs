@@ -67,11 +67,16 @@ pub(crate) struct Native {
 pub(crate) fn natives(function: &FunctionContext<'_>) -> Vec<Native> {
     let mut found = Vec::new();
     let file = function.file;
-    if !names_any(file) {
+    let text = file.text;
+    let mut tokens = file.tokens_of(function.body).iter();
+    if !names_any(file) || !tokens.any(|own| own.span.of(text).starts_with(WORD.as_bytes())) {
         return found;
     }
     every(function.root, &mut |node| {
-        if matches!(node.kind(), "offsetof_expression" | "sizeof_expression") {
+        if matches!(
+            node.known_kind(),
+            "offsetof_expression" | "sizeof_expression"
+        ) {
             found.extend(Native::of(function, node));
         }
     });
@@ -131,7 +136,7 @@ fn is_of_programs(function: &FunctionContext<'_>, node: Node<'_>, other: &str) -
         Some(others.map(|(_, own)| own.span).collect::<Vec<_>>())
     });
     let mut copies = given.flatten();
-    let Some(parent) = node.parent() else {
+    let Some(parent) = function.above(node) else {
         return false;
     };
     let taker = match parent.known_kind() {
@@ -139,7 +144,7 @@ fn is_of_programs(function: &FunctionContext<'_>, node: Node<'_>, other: &str) -
         "assignment_expression" => parent.part("left"),
         "binary_expression" if is_of_parameter(function, parent, other) => return true,
         // Who copies as much as the kernel's own has may write the rest of it over.
-        _ if node.kind() == "sizeof_expression" => return false,
+        _ if node.known_kind() == "sizeof_expression" => return false,
         _ => None,
     };
     let at = span(node);

@@ -451,6 +451,21 @@ impl<'a> FunctionContext<'a> {
         stops
     }
 
+    /// What a node stands in.
+    pub(crate) fn above(&self, node: Node<'a>) -> Option<Node<'a>> {
+        self.nodes.above(node)
+    }
+
+    /// What a node stands in, and what that does, from the inside out.
+    pub(crate) fn around(&self, node: Node<'a>) -> impl Iterator<Item = Node<'a>> {
+        std::iter::successors(self.above(node), |own| self.above(*own))
+    }
+
+    /// Where a name stands, in the order of the text, but not what is never evaluated.
+    pub(crate) fn mentions(&self, name: &str) -> impl Iterator<Item = Node<'a>> {
+        self.nodes.named(self.context, name.as_bytes())
+    }
+
     /// Every node of those kinds in the order of the text, but not what is never evaluated.
     pub(crate) fn each_of(&self, kinds: &[&str], act: impl FnMut(Node<'a>)) {
         self.nodes.of_kinds(kinds).for_each(act);

@@ -211,7 +211,7 @@ fn is_limited(function: &FunctionContext<'_>, place: Span, (index, count): (&str
         .descendant_for_byte_range(place.start, place.end);
     let mut limits = graph.comparisons.iter();
     while let Some(own) = node.filter(|own| own.part("condition").is_none() || is_if(*own)) {
-        node = own.parent();
+        node = function.above(own);
     }
     let condition = node.and_then(|around| around.part("condition")).map(span);
     limits.any(|at| {

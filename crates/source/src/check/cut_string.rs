@@ -85,7 +85,7 @@ fn is_member_of(function: &FunctionContext<'_>, object: &Expression, count: &Exp
 fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     let Some(own) = taken(function, call) else {
         // Asked at once, it is asked for less than 0; of what is 0 nothing is cut off.
-        let around = call.parent().map(|own| own.kind());
+        let around = function.above(call).map(|own| own.known_kind());
         return around != Some("binary_expression");
     };
     let Some(effect) = function.graph.effects.get(own.effect) else {
@@ -104,7 +104,7 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
         ],
         |node| {
             let expression = || Expression::of(function.context, node);
-            asked |= match node.kind() {
+            asked |= match node.known_kind() {
                 "binary_expression" => compares(&expression(), name),
                 // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
@@ -158,7 +158,7 @@ fn takes(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> bool {
 fn holds(function: &FunctionContext<'_>, list: Node<'_>, name: &str) -> bool {
     let mut cursor = list.walk();
     let mut all = list.named_children(&mut cursor);
-    let text = |own: Node<'_>| matches!(own.kind(), "string_literal" | "concatenated_string");
+    let text = |own: Node<'_>| matches!(own.known_kind(), "string_literal" | "concatenated_string");
     let mut named = false;
     let told = all.any(|own| {
         named |= Expression::of(function.context, own).any(&|part| part.name() == Some(name));

@@ -7,7 +7,7 @@ use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, Effect, EffectKind, Flow};
 use crate::hashed::HashSet;
 use crate::node::Parts as _;
-use crate::site::{Context, span};
+use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
@@ -100,7 +100,7 @@ pub(crate) struct Taken {
 pub(crate) fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Taken> {
     let (mut node, mut chosen) = (call, false);
     let holder = loop {
-        let parent = node.parent()?;
+        let parent = function.above(node)?;
         match parent.known_kind() {
             "parenthesized_expression" => {}
             "conditional_expression" if parent.part("condition") == Some(node) => chosen = true,
@@ -130,8 +130,8 @@ pub(crate) fn fate(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Optio
 /// The result that is a condition by itself: `if (get_user(a, p))`, `if (get_user(a, p) < 0)`.
 fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
     let graph = function.graph;
-    is_condition(call.node).then_some(())?;
-    let parent = call.node.parent()?;
+    is_condition(function, call.node).then_some(())?;
+    let parent = function.above(call.node)?;
     let compared = parent.known_kind() == "binary_expression"
         && Test::of(&Expression::of(function.context, parent)).is_some_and(|own| own.holds);
     let text = function
@@ -153,7 +153,7 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
                 } else {
                     (*other, *one)
                 };
-                let negated = is_negated(function.context, call.node);
+                let negated = is_negated(function, call.node);
                 let arms = vec![Arm {
                     fault,
                     success,
@@ -172,9 +172,9 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
 
 /// Whether a node is, or is a part of, the condition of a statement: what `?:` makes of it
 /// is a value, which may tell.
-fn is_condition(node: Node<'_>) -> bool {
+fn is_condition(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut own = node;
-    while let Some(parent) = own.parent() {
+    while let Some(parent) = function.above(own) {
         match parent.known_kind() {
             "parenthesized_expression"
             | "binary_expression"
@@ -192,8 +192,9 @@ fn is_condition(node: Node<'_>) -> bool {
 }
 
 /// Whether what a condition asks of a node is whether it is 0.
-fn is_negated(context: &Context<'_>, node: Node<'_>) -> bool {
-    let mut around = std::iter::successors(node.parent(), Node::parent);
+fn is_negated(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let context = function.context;
+    let mut around = function.around(node);
     let around = around.find(|own| {
         !matches!(
             own.known_kind(),
@@ -332,14 +333,14 @@ impl<'f> Walk<'f> {
     fn is_asked(&self, place: Span) -> bool {
         let root = self.function.root;
         let node = root.named_descendant_for_byte_range(place.start, place.end);
-        node.is_some_and(is_condition)
+        node.is_some_and(|node| is_condition(self.function, node))
     }
 
     /// Whether a condition asks of what is read in a place whether it is 0.
     fn is_negated(&self, place: Span) -> bool {
         let root = self.function.root;
         let node = root.named_descendant_for_byte_range(place.start, place.end);
-        node.is_some_and(|node| is_negated(self.function.context, node))
+        node.is_some_and(|node| is_negated(self.function, node))
     }
 
     /// A condition: of one that asks for the variable the side of the fault is an arm.

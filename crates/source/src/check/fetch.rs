@@ -78,7 +78,7 @@ impl<'t> Fetch<'t> {
         let user = call
             .part("arguments")?
             .named_child(answer::fits(words.user)?)?;
-        let holder = call.parent()?;
+        let holder = function.above(call)?;
         let variable = match holder.known_kind() {
             "assignment_expression" => holder.part("left")?,
             "init_declarator" => holder.part("declarator")?,

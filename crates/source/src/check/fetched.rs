@@ -77,26 +77,23 @@ fn by_parameters(
 /// What is asked behind an access of what it filled, by a condition or by what is returned.
 fn asked(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Asked> {
     let (mut whole, mut value, mut fields) = (false, false, BTreeSet::new());
-    let variable = access.value_root.as_bytes();
-    function.each_of(&["identifier"], |node| {
-        let own = access.span.end <= node.start_byte()
-            && function.context.seen(node) == variable
-            && is_asked(node);
-        let Some(around) = node.parent().filter(|_| own) else {
-            return;
+    for node in function.mentions(&access.value_root) {
+        let own = access.span.end <= node.start_byte() && is_asked(function, node);
+        let Some(around) = function.above(node).filter(|_| own) else {
+            continue;
         };
         match around.known_kind() {
             "field_expression" => {
                 let field = around.part("field");
                 fields.extend(field.map(|field| function.context.written(field)));
             }
-            "pointer_expression" => whole |= is_argument(around),
+            "pointer_expression" => whole |= is_argument(function, around),
             _ => {
-                whole |= access.count.is_some() && is_argument(node);
+                whole |= access.count.is_some() && is_argument(function, node);
                 value |= access.count.is_none();
             }
         }
-    });
+    }
     match (whole, value) {
         (true, _) => Some(Asked::Whole),
         (_, true) => Some(Asked::Value),
@@ -113,13 +110,13 @@ pub(crate) fn is_line_of_log(call: Node<'_>) -> bool {
     };
     let mut cursor = list.walk();
     let mut given = list.named_children(&mut cursor);
-    given.any(|own| matches!(own.kind(), "string_literal" | "concatenated_string"))
+    given.any(|own| matches!(own.known_kind(), "string_literal" | "concatenated_string"))
 }
 
 /// Whether a node stands in a condition, or in what is returned.
-fn is_asked(node: Node<'_>) -> bool {
+fn is_asked(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut inner = node;
-    while let Some(around) = inner.parent() {
+    while let Some(around) = function.above(inner) {
         let condition = around.part("condition").map(|own| own.id());
         match around.known_kind() {
             "return_statement" => return true,
@@ -134,15 +131,15 @@ fn is_asked(node: Node<'_>) -> bool {
     false
 }
 
-fn is_argument(node: Node<'_>) -> bool {
-    let around = node.parent();
+fn is_argument(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let around = function.above(node);
     around.is_some_and(|around| around.known_kind() == "argument_list")
 }
 
 /// Whether a call stands in one of some conditions, or what takes its result is asked in
 /// one: what it found is known there.
 pub(crate) fn is_told(function: &FunctionContext<'_>, call: Node<'_>, conditions: &[Span]) -> bool {
-    let holder = call.parent();
+    let holder = function.above(call);
     let taken = holder.and_then(|holder| match holder.known_kind() {
         "assignment_expression" => holder.part("left"),
         "init_declarator" => holder.part("declarator"),

@@ -37,10 +37,10 @@ pub(crate) struct Filling {
 /// none where it is not known to copy into that, or how much.
 pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Option<Filling> {
     let argument = argument(function, object);
-    let arguments = argument.parent()?;
+    let arguments = function.above(argument)?;
     let call = arguments
         .parent()
-        .filter(|own| own.kind() == "call_expression")?;
+        .filter(|own| own.known_kind() == "call_expression")?;
     let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
     let words = function.file.words;
     let cleared = words.clears(&name).map(|own| (own.object, Some(own.count)));
@@ -68,7 +68,7 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
 pub(crate) fn element(function: &FunctionContext<'_>, array: Node<'_>) -> Option<u64> {
     let element = array
         .parent()
-        .filter(|own| own.kind() == "subscript_expression")?;
+        .filter(|own| own.known_kind() == "subscript_expression")?;
     let own = |part: &str| element.part(part).map(|part| part.id());
     (own("argument") == Some(array.id())).then_some(())?;
     let index = Expression::of(function.context, element.part("index")?);
@@ -103,12 +103,14 @@ impl Elements {
 }
 
 /// The argument that a place is: itself, its address or either in a cast.
-fn argument<'t>(function: &FunctionContext<'_>, object: Node<'t>) -> Node<'t> {
+fn argument<'t>(function: &FunctionContext<'t>, object: Node<'t>) -> Node<'t> {
     let mut own = object;
-    while let Some(around) = own.parent() {
-        let address =
-            around.kind() == "pointer_expression" && function.context.operator(around) == b"&";
-        if !address && (around.kind() == "argument_list" || bare(around).id() != bare(own).id()) {
+    while let Some(around) = function.above(own) {
+        let address = around.known_kind() == "pointer_expression"
+            && function.context.operator(around) == b"&";
+        if !address
+            && (around.known_kind() == "argument_list" || bare(around).id() != bare(own).id())
+        {
             break;
         }
         own = around;

@@ -68,18 +68,14 @@ impl Filled {
 /// What sets members of the struct before it is copied.
 pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
     let mut found = Filled::default();
-    function.each_of(&["identifier"], |node| {
-        let before = node.start_byte() < access.span.start;
-        if before
-            && function.context.seen(node) == local.name.as_bytes()
-            && local.scope.contains(span(node))
-        {
-            match clearing(function, node, local) {
-                Some(call) => set(function, access, call, local, &mut found),
-                None => mention(function, node, &mut found),
-            }
+    let own = function.mentions(&local.name);
+    let before = own.filter(|node| node.start_byte() < access.span.start);
+    for node in before.filter(|node| local.scope.contains(span(*node))) {
+        match clearing(function, node, local) {
+            Some(call) => set(function, access, call, local, &mut found),
+            None => mention(function, node, &mut found),
         }
-    });
+    }
     // The other sides of an #if are not in the parse.
     let named = |token: &&Token| {
         let names = token.span.of(function.file.text) == local.name.as_bytes();
@@ -87,9 +83,15 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
     };
     let named = function_tokens(function).iter().filter(named);
     let mut hidden: BTreeSet<usize> = named.map(|token| token.span.start).collect();
-    every(function.root, &mut |node| {
+    for node in function.mentions(&local.name) {
         hidden.remove(&node.start_byte());
-    });
+    }
+    // What is never evaluated is in the parse, too.
+    if !hidden.is_empty() {
+        every(function.root, &mut |node| {
+            hidden.remove(&node.start_byte());
+        });
+    }
     found.elsewhere |= !hidden.is_empty();
     found.settle();
     found
@@ -102,13 +104,13 @@ struct Clearing<'t> {
 }
 
 fn clearing<'t>(
-    function: &FunctionContext<'_>,
+    function: &FunctionContext<'t>,
     variable: Node<'t>,
     local: &Local,
 ) -> Option<Clearing<'t>> {
-    let address = variable.parent()?;
-    let arguments = address.parent()?;
-    let call = arguments.parent()?;
+    let address = function.above(variable)?;
+    let arguments = function.above(address)?;
+    let call = function.above(arguments)?;
     let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
     let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
@@ -126,7 +128,7 @@ fn set(
     local: &Local,
     found: &mut Filled,
 ) {
-    let mut around = std::iter::successors(own.call.parent(), Node::parent);
+    let mut around = function.around(own.call);
     let looped = around.any(|node| {
         let looks = matches!(node.known_kind(), "for_statement" | "while_statement");
         looks && !span(node).contains(access.span)
@@ -159,7 +161,9 @@ fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
 /// A mention of the struct: a member that is set or read, its size, or else
 /// something that may fill it.
 fn mention(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
+    let Some(parent) = function.above(node) else {
+        return;
+    };
     match parent.known_kind() {
         // An operand says where assembly writes, not how far.
         _ if is_operand(function, node) => found.elsewhere = true,
@@ -225,8 +229,8 @@ fn numbered<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Option<(Node
 /// What a function of the file that is given the struct's address sets of it; none where it
 /// is not known.
 pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled> {
-    let arguments = address.parent()?;
-    let call = arguments.parent()?;
+    let arguments = function.above(address)?;
+    let call = function.above(arguments)?;
     let name = function.callee(call)?;
     let mut cursor = arguments.walk();
     let mut all = arguments.named_children(&mut cursor);
@@ -234,12 +238,8 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
     look_into(function, name, |callee| {
         let own = parameter(callee, at)?;
         let mut found = Filled::default();
-        callee.each_of(&["identifier"], |node| {
-            let named = callee.context.seen(node) == own.as_bytes();
-            if named {
-                behind(callee, node, &mut found);
-            }
-        });
+        let named = callee.mentions(&own);
+        named.for_each(|node| behind(callee, node, &mut found));
         let known = !found.elsewhere && !found.handed;
         // A result may tell its caller what was not set.
         if callee.file.gives_nothing(callee.body) {
@@ -255,15 +255,14 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
 /// taken to go round.
 fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
     let mut places = Vec::new();
-    function.each_of(&["identifier"], |node| {
-        let named = function.context.seen(node) == parameter.as_bytes();
-        let member = named.then(|| member(function, node, b"->")).flatten();
+    for node in function.mentions(parameter) {
+        let member = member(function, node, b"->");
         if let Some((_, whole)) = member.filter(|(own, _)| own == path) {
-            let mut around = std::iter::successors(Some(whole), Node::parent);
+            let mut around = function.around(whole);
             let last = around.find(|own| LOOPS.contains(&own.known_kind()));
             places.push(span(last.unwrap_or(whole)));
         }
-    });
+    }
     let graph = function.graph;
     let inside = |place: Span| {
         places
@@ -281,7 +280,9 @@ fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) ->
 /// A mention of a pointer to the struct: a member behind it that is set or read, a test of
 /// it, or else something that may fill it.
 pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
+    let Some(parent) = function.above(node) else {
+        return;
+    };
     match parent.known_kind() {
         _ if is_operand(function, node) => found.elsewhere = true,
         "field_expression" => match member(function, node, b"->") {
@@ -297,12 +298,12 @@ pub(crate) fn behind(function: &FunctionContext<'_>, node: Node<'_>, found: &mut
 
 /// Whether nothing but whether a pointer is NULL is asked: `if (p)`, `p && p->a`, `!p`.
 fn is_tested(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let Some(parent) = node.parent() else {
+    let Some(parent) = function.above(node) else {
         return false;
     };
     let operator = function.context.operator(parent);
     let condition = || {
-        let around = parent.parent().and_then(|own| own.part("condition"));
+        let around = function.above(parent).and_then(|own| own.part("condition"));
         around.map(|own| own.id()) == Some(parent.id())
     };
     match parent.known_kind() {
@@ -323,7 +324,9 @@ pub(crate) fn goes_out(function: &FunctionContext<'_>, address: Node<'_>) -> boo
 
 /// Whether `&x` is an argument of a call that is no access and no copy of a size.
 fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
-    let call = address.parent().and_then(|arguments| arguments.parent());
+    let call = function
+        .above(address)
+        .and_then(|arguments| function.above(arguments));
     let call = call.filter(|own| {
         own.known_kind() == "call_expression" && address.known_kind() == "pointer_expression"
     });
@@ -355,13 +358,13 @@ fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 /// expression; an element stands for its whole array. None if the path leaves
 /// the variable through another step than the first.
 pub(crate) fn member<'t>(
-    function: &FunctionContext<'_>,
+    function: &FunctionContext<'t>,
     variable: Node<'t>,
     first: &[u8],
 ) -> Option<(String, Node<'t>)> {
     let (mut node, mut path, mut array) = (variable, Vec::new(), false);
     let mut step = first;
-    while let Some(parent) = node.parent() {
+    while let Some(parent) = function.above(node) {
         let inner = parent.part("argument").map(|inner| inner.id());
         match parent.known_kind() {
             _ if inner != Some(node.id()) => break,
@@ -382,7 +385,7 @@ pub(crate) fn member<'t>(
 /// Whether a node is assigned, or filled by a read from the user: `x.m |= 1` gives it no
 /// value.
 fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let Some(parent) = node.parent() else {
+    let Some(parent) = function.above(node) else {
         return false;
     };
     let assigned = parent.known_kind() == "assignment_expression"
@@ -404,15 +407,15 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 
 /// `*(T *)&place`, which is the place by another type; the place itself where there is no
 /// such cast around it.
-fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> {
+fn behind_cast<'t>(function: &FunctionContext<'t>, place: Node<'t>) -> Node<'t> {
     let is = |node: Node<'t>, operator: &[u8]| {
         node.known_kind() == "pointer_expression" && function.context.operator(node) == operator
     };
-    let address = place.parent().filter(|own| is(*own, b"&"));
-    let cast = address.and_then(|own| own.parent());
+    let address = function.above(place).filter(|own| is(*own, b"&"));
+    let cast = address.and_then(|own| function.above(own));
     let cast = cast.filter(|own| own.known_kind() == "cast_expression");
     let behind = cast.and_then(|own| {
-        let mut around = std::iter::successors(own.parent(), Node::parent);
+        let mut around = function.around(own);
         around.find(|own| own.known_kind() != "parenthesized_expression")
     });
     behind.filter(|own| is(*own, b"*")).unwrap_or(place)
@@ -420,7 +423,7 @@ fn behind_cast<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Node<'t> 
 
 /// Whether a call is given the address of a member and not the size of what is larger.
 fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let mut around = function.around(node);
     let call = around.find(|own| own.known_kind() != "pointer_expression");
     let Some(call) = call.filter(|own| own.known_kind() == "argument_list") else {
         return false;
@@ -432,7 +435,7 @@ fn is_given_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 
 fn takes_address(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     // An array member decays to its address as an argument.
-    node.parent().is_some_and(|p| {
+    function.above(node).is_some_and(|p| {
         p.known_kind() == "pointer_expression" && function.context.operator(p) == b"&"
             || p.known_kind() == "argument_list"
     })

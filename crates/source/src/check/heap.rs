@@ -62,18 +62,20 @@ fn of_array(
     before: Span,
     found: &mut Filled,
 ) {
-    let Some(parent) = node.parent() else { return };
+    let Some(parent) = function.above(node) else {
+        return;
+    };
     let is_part = |name: &str| parent.part(name).map(|own| own.id()) == Some(node.id());
     let field = parent
         .part("field")
         .map(|own| function.context.written(own));
-    match (parent.kind(), field) {
+    match (parent.known_kind(), field) {
         ("pointer_declarator" | "declaration", _) => {}
         ("init_declarator", _) if is_part("declarator") => {}
         ("assignment_expression", _) if is_part("left") => {}
         ("unary_expression" | "parenthesized_expression", _) => {}
         ("field_expression", Some(own)) if own == array => {
-            match parent.parent().map(|own| own.kind()) {
+            match function.above(parent).map(|own| own.known_kind()) {
                 Some("init_declarator" | "assignment_expression") => {
                     address(function, parent, before, found);
                 }
@@ -91,27 +93,28 @@ fn mentions<'t>(
     before: Span,
     mut act: impl FnMut(Node<'t>),
 ) {
-    function.each_of(&["identifier"], |node| {
-        let own = node.end_byte() <= before.start
-            && local.scope.contains(span(node))
-            && function.context.seen(node) == local.name.as_bytes();
-        if own {
+    for node in function.mentions(&local.name) {
+        if node.end_byte() <= before.start && local.scope.contains(span(node)) {
             act(node);
         }
-    });
+    }
 }
 
 /// A mention of a pointer to the memory: what is set behind it, one of its elements, a test of
 /// it, or what gives it back.
 fn reached(function: &FunctionContext<'_>, node: Node<'_>, before: Span, found: &mut Filled) {
-    let Some(parent) = node.parent() else { return };
+    let Some(parent) = function.above(node) else {
+        return;
+    };
     let part = |name: &str| parent.part(name).map(|own| own.id()) == Some(node.id());
     let called = |ask: fn(&CheckWords, &str) -> bool| {
-        let call = parent.parent().filter(|_| parent.kind() == "argument_list");
+        let call = function
+            .above(parent)
+            .filter(|_| parent.known_kind() == "argument_list");
         let name = call.and_then(|call| function.callee(call));
         name.is_some_and(|name| ask(function.file.words, name))
     };
-    match parent.kind() {
+    match parent.known_kind() {
         // Its declaration, and what it takes.
         "pointer_declarator" | "declaration" => {}
         "init_declarator" if part("declarator") => {}
@@ -132,9 +135,11 @@ fn reached(function: &FunctionContext<'_>, node: Node<'_>, before: Span, found: 
 
 /// `p[i]`: a member that is set, or whose address is handed on or kept.
 fn element(function: &FunctionContext<'_>, place: Node<'_>, before: Span, found: &mut Filled) {
-    let Some(parent) = place.parent() else { return };
+    let Some(parent) = function.above(place) else {
+        return;
+    };
     let operator = function.context.operator(parent);
-    match parent.kind() {
+    match parent.known_kind() {
         "field_expression" if operator == b"." => match member(function, place, b".") {
             Some(own) => filled_member(function, own, found),
             None => found.elsewhere = true,
@@ -152,7 +157,7 @@ fn moved(function: &FunctionContext<'_>, sum: Node<'_>, before: Span, found: &mu
     let own = own.unwrap_or(sum);
     match own
         .parent()
-        .filter(|around| around.kind() == "field_expression")
+        .filter(|around| around.known_kind() == "field_expression")
     {
         Some(_) => match member(function, own, b"->") {
             Some(own) => filled_member(function, own, found),
@@ -164,8 +169,10 @@ fn moved(function: &FunctionContext<'_>, sum: Node<'_>, before: Span, found: &mu
 
 /// The address of an element: handed on, or kept by a variable that has no other.
 fn address(function: &FunctionContext<'_>, own: Node<'_>, before: Span, found: &mut Filled) {
-    let Some(parent) = own.parent() else { return };
-    match parent.kind() {
+    let Some(parent) = function.above(own) else {
+        return;
+    };
+    match parent.known_kind() {
         "argument_list" if goes_out(function, own) => {}
         "argument_list" => match of_callee(function, own) {
             Some(own) => found.add(own),
@@ -192,12 +199,12 @@ fn kept<'s>(
     address: Node<'_>,
 ) -> Option<&'s Local> {
     let target = taking.part("left").or_else(|| taking.part("declarator"))?;
-    let target = match target.kind() {
+    let target = match target.known_kind() {
         "pointer_declarator" => target.part("declarator")?,
         _ => target,
     };
-    let name =
-        answer::text(function.context.seen(target)).filter(|_| target.kind() == "identifier")?;
+    let name = answer::text(function.context.seen(target))
+        .filter(|_| target.known_kind() == "identifier")?;
     let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
     let only = values.all(|(_, value)| value == span(address));
     function.graph.local(name).filter(|own| only && !own.array)

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 use memchr::memmem;
 use tollgate_defect::answer;
 
+use super::context::FileContext;
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
 use crate::search::{Hashed, HashedWord};
@@ -180,12 +181,12 @@ impl<'a> Interests<'a> {
 
     /// Whether memcpy() or the like is given what the function declares or casts as a
     /// `__user` pointer, or a member that the file does: of those that a header may declare so
-    /// there are too many.
+    /// there are too many, but where a copy of them is made, as kmemdup() does.
     pub(super) fn hands(
         &mut self,
         header: &[Token],
         body: &[Token],
-        members: impl Fn(&[u8]) -> bool,
+        file: &FileContext<'_>,
     ) -> bool {
         let words = self.words;
         let calls: Vec<usize> = (0..body.len())
@@ -212,11 +213,20 @@ impl<'a> Interests<'a> {
         };
         // `->name`, `.name`
         let member = |at: usize| at.checked_sub(1).is_some_and(|before| follows(&before));
-        let users = |at: usize| {
-            let word = self.word(body, at);
-            word == b"__user" || pointers.contains(word) || member(at) && members(word)
+        let may_be = |word: &[u8], copied: bool| match answer::text(word).filter(|_| copied) {
+            Some(name) => file.may_be_users(name, true),
+            None => file.declares_users(word),
         };
-        calls.iter().any(|at| given(at).any(users))
+        calls.iter().any(|at| {
+            let callee = answer::text(self.word(body, *at));
+            let copied = callee.is_some_and(|own| words.duplicated(own).is_some());
+            // A variable may have it from there.
+            let places = if copied { 0..body.len() } else { given(at) };
+            places.into_iter().any(|at| {
+                let word = self.word(body, at);
+                word == b"__user" || pointers.contains(word) || member(at) && may_be(word, copied)
+            })
+        })
     }
 
     /// Whether the annotation stands in a cast behind a star: `*(u32 __user *)a`,
@@ -364,7 +374,6 @@ impl Meaning {
                 || words.results().gives_zero_for_a_fault(name)
                 || words.gives_length(name)
                 || words.results().copied(name).is_some()
-                || words.duplicated(name).is_some()
                 || words.gives_error_pointer(name),
             window,
             faults: words.may_fault(name),

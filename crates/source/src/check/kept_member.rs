@@ -56,7 +56,7 @@ impl<'f, 's> Take<'f, 's> {
     fn of(function: &'f FunctionContext<'s>, node: Node<'_>) -> Option<Self> {
         let left = node
             .part("left")
-            .filter(|own| own.kind() == "field_expression")?;
+            .filter(|own| own.known_kind() == "field_expression")?;
         let whole = function.expression_of(node);
         let Term::Assignment(_, operator, value) = &whole.term else {
             return None;
@@ -170,7 +170,7 @@ impl<'f, 's> Take<'f, 's> {
                 let value = node.part("right").or_else(|| node.part("value"));
                 let value = value.or_else(|| {
                     node.named_child(0)
-                        .filter(|_| node.kind() == "return_statement")
+                        .filter(|_| node.known_kind() == "return_statement")
                 });
                 let own = value.is_some_and(|value| {
                     let whole = function.expression_of(value);

@@ -2,6 +2,7 @@
 
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Node};
+use crate::node::Parts as _;
 use crate::span::Span;
 
 use super::context::FunctionContext;
@@ -54,8 +55,8 @@ pub(crate) fn expression(function: &FunctionContext<'_>, effect: &Effect) -> Exp
     let node = function
         .root
         .descendant_for_byte_range(place.start, place.end);
-    let whole = node.map(|node| match node.parent() {
-        Some(parent) if parent.kind() == "assignment_expression" => parent,
+    let whole = node.map(|node| match function.above(node) {
+        Some(parent) if parent.known_kind() == "assignment_expression" => parent,
         _ => node,
     });
     Expression::of(function.context, whole.unwrap_or(function.root))

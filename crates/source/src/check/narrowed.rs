@@ -70,7 +70,7 @@ pub(crate) fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
     let node = function
         .root
         .descendant_for_byte_range(place.start, place.end);
-    let around = std::iter::successors(node, |own| own.parent());
+    let around = std::iter::successors(node, |own| function.above(*own));
     let asked: Vec<_> = around
         .filter(|own| own.known_kind() == "if_statement")
         .filter_map(|own| own.part("condition"))

@@ -66,9 +66,7 @@ impl<'f, 's> Owner<'f, 's> {
         if graph.computed {
             return Vec::new();
         }
-        let calls = function.calls.iter();
-        let released = calls.flat_map(|call| released(function, *call, releases));
-        let named: BTreeSet<String> = released.collect();
+        let named = released(function, releases);
         let own = |name: &String| {
             let mut locals = graph.locals.iter().filter(|own| own.name == *name);
             // Of several in scopes of their own it is not told which one is meant.
@@ -82,13 +80,12 @@ impl<'f, 's> Owner<'f, 's> {
 
     fn of(function: &'f FunctionContext<'s>, local: &'f Local, releases: Releases) -> Self {
         let (mut uses, mut given) = (BTreeMap::new(), HashMap::new());
-        function.each_of(&["identifier"], |node| {
-            let own = function.context.seen(node) == local.name.as_bytes();
-            if own && local.scope.contains(span(node)) {
-                uses.insert(node.start_byte(), Mention { function, releases }.of(node));
-                given.extend(call_around(node).map(|call| (node.start_byte(), span(call))));
-            }
-        });
+        let own = function.mentions(&local.name);
+        for node in own.filter(|node| local.scope.contains(span(*node))) {
+            uses.insert(node.start_byte(), Mention { function, releases }.of(node));
+            let call = call_around(function, node);
+            given.extend(call.map(|call| (node.start_byte(), span(call))));
+        }
         let mut owner = Self {
             function,
             local,
@@ -429,17 +426,19 @@ impl<'f, 's> Owner<'f, 's> {
 }
 
 /// The variables that a call is given to give back what they lead to.
-fn released(function: &FunctionContext<'_>, call: Node<'_>, releases: Releases) -> Vec<String> {
-    let name = function.callee(call);
-    if !name.is_some_and(|name| releases(function.file.words, name)) {
-        return Vec::new();
+pub(crate) fn released(function: &FunctionContext<'_>, releases: Releases) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for call in function.calls {
+        let name = function.callee(*call);
+        if !name.is_some_and(|name| releases(function.file.words, name)) {
+            continue;
+        }
+        let whole = function.expression_of(*call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let names = given.iter().filter_map(|own| own.uncast().1.name());
+        found.extend(names.map(str::to_owned));
     }
-    let whole = Expression::of(function.context, call);
-    let Some((_, given)) = whole.call() else {
-        return Vec::new();
-    };
-    let names = given.iter().filter_map(|own| own.uncast().1.name());
-    names.map(str::to_owned).collect()
+    found
 }
 
 /// What asks what a mention of a variable does.
@@ -451,12 +450,12 @@ struct Mention<'f, 's> {
 impl Mention<'_, '_> {
     /// What a mention does.
     fn of(&self, node: Node<'_>) -> Use {
-        let own = outermost(node);
-        let Some(parent) = own.parent() else {
+        let own = outermost(self.function, node);
+        let Some(parent) = self.function.above(own) else {
             return Use::HandedOn;
         };
         let is_part = |name: &str| parent.part(name).map(|part| part.id()) == Some(own.id());
-        match parent.kind() {
+        match parent.known_kind() {
             "init_declarator" if is_part("declarator") => Use::Taken,
             "assignment_expression" if is_part("left") => Use::Taken,
             "pointer_declarator" | "declaration" => Use::Taken,
@@ -474,53 +473,56 @@ impl Mention<'_, '_> {
     /// A value that decides something, or becomes part of another.
     fn asked(&self, parent: Node<'_>, own: Node<'_>) -> Use {
         let operator = self.function.context.operator(parent);
-        let decides = match parent.kind() {
+        let decides = match parent.known_kind() {
             "unary_expression" => operator == b"!",
             "binary_expression" => matches!(
                 operator,
                 b"==" | b"!=" | b"&&" | b"||" | b"<" | b">" | b"<=" | b">="
             ),
-            "parenthesized_expression" => is_condition(parent),
+            "parenthesized_expression" => is_condition(self.function, parent),
             _ => parent.part("condition").map(|part| part.id()) == Some(own.id()),
         };
         match decides {
             true => Use::Asked,
-            false if parent.kind() == "binary_expression" => self.moved(parent),
+            false if parent.known_kind() == "binary_expression" => self.moved(parent),
             false => Use::HandedOn,
         }
     }
 
     /// `p + n`: what an access is given of it stays the function's.
     fn moved(&self, sum: Node<'_>) -> Use {
-        let own = outermost(sum);
-        match own.parent() {
-            Some(list) if list.kind() == "argument_list" => self.given(list, false),
-            Some(around) if around.kind() == "pointer_expression" => self.behind(around),
+        let own = outermost(self.function, sum);
+        match self.function.above(own) {
+            Some(list) if list.known_kind() == "argument_list" => self.given(list, false),
+            Some(around) if around.known_kind() == "pointer_expression" => self.behind(around),
             _ => Use::HandedOn,
         }
     }
 
     /// What stands behind it: its value is looked at, its address may be kept.
     fn behind(&self, place: Node<'_>) -> Use {
-        let mut own = outermost(place);
-        while let Some(around) = own.parent() {
-            let goes_on = matches!(around.kind(), "field_expression" | "subscript_expression")
-                && around.part("argument").map(|part| part.id()) == Some(own.id());
+        let mut own = outermost(self.function, place);
+        while let Some(around) = self.function.above(own) {
+            let goes_on = matches!(
+                around.known_kind(),
+                "field_expression" | "subscript_expression"
+            ) && around.part("argument").map(|part| part.id()) == Some(own.id());
             // What another pointer leads to is no part of it.
             if !goes_on || self.function.context.operator(around) == b"->" {
                 break;
             }
-            own = outermost(around);
+            own = outermost(self.function, around);
         }
-        let address = own.parent().filter(|around| {
-            around.kind() == "pointer_expression" && self.function.context.operator(*around) == b"&"
+        let address = self.function.above(own).filter(|around| {
+            around.known_kind() == "pointer_expression"
+                && self.function.context.operator(*around) == b"&"
         });
         let Some(address) = address else {
             return Use::Used;
         };
-        match outermost(address).parent() {
-            Some(list) if list.kind() == "argument_list" => self.given(list, true),
-            Some(around) if around.kind() == "sizeof_expression" => Use::Used,
+        match self.function.above(outermost(self.function, address)) {
+            Some(list) if list.known_kind() == "argument_list" => self.given(list, true),
+            Some(around) if around.known_kind() == "sizeof_expression" => Use::Used,
             _ => Use::HandedOn,
         }
     }
@@ -528,7 +530,8 @@ impl Mention<'_, '_> {
     /// What a call does with an argument.
     fn given(&self, list: Node<'_>, by_address: bool) -> Use {
         let words = self.function.file.words;
-        let call = list.parent().filter(|own| own.kind() == "call_expression");
+        let call = self.function.above(list);
+        let call = call.filter(|own| own.known_kind() == "call_expression");
         let name = call.and_then(|call| self.function.callee(call));
         let Some(name) = name else {
             return Use::HandedOn;
@@ -552,20 +555,20 @@ impl Mention<'_, '_> {
 }
 
 /// The innermost call that a mention stands in an argument of.
-fn call_around(node: Node<'_>) -> Option<Node<'_>> {
-    let around = std::iter::successors(node.parent(), Node::parent);
-    let mut expressions = around.take_while(|own| !own.is_statement());
-    let list = expressions.find(|own| own.kind() == "argument_list")?;
-    list.parent().filter(|own| own.kind() == "call_expression")
+fn call_around<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Option<Node<'t>> {
+    let mut expressions = function.around(node).take_while(|own| !own.is_statement());
+    let list = expressions.find(|own| own.known_kind() == "argument_list")?;
+    let call = function.above(list);
+    call.filter(|own| own.known_kind() == "call_expression")
 }
 
 /// The node with the parentheses and casts around it.
-fn outermost(node: Node<'_>) -> Node<'_> {
+fn outermost<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Node<'t> {
     let mut own = node;
-    while let Some(around) = own.parent() {
+    while let Some(around) = function.above(own) {
         let is_value = around.part("value").map(|part| part.id()) == Some(own.id());
-        match around.kind() {
-            "parenthesized_expression" if !is_condition(around) => own = around,
+        match around.known_kind() {
+            "parenthesized_expression" if !is_condition(function, around) => own = around,
             "cast_expression" if is_value => own = around,
             _ => break,
         }
@@ -573,7 +576,8 @@ fn outermost(node: Node<'_>) -> Node<'_> {
     own
 }
 
-fn is_condition(node: Node<'_>) -> bool {
-    let condition = node.parent().and_then(|around| around.part("condition"));
+fn is_condition(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let above = function.above(node);
+    let condition = above.and_then(|around| around.part("condition"));
     condition.map(|own| own.id()) == Some(node.id())
 }

@@ -2,6 +2,7 @@
 
 use crate::expression::Term;
 use crate::flow::Local;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -69,8 +70,8 @@ fn looked_at(function: &FunctionContext<'_>, local: &Local, made: Span) -> Optio
         let Term::Member { holder, arrow, .. } = &own.term else {
             return;
         };
-        let address = node.parent().is_some_and(|around| {
-            around.kind() == "pointer_expression" && function.context.operator(around) == b"&"
+        let address = function.above(node).is_some_and(|around| {
+            around.known_kind() == "pointer_expression" && function.context.operator(around) == b"&"
         });
         let behind = *arrow && holder.name() == Some(&local.name) && !address;
         found = behind.then_some(at);

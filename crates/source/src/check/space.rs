@@ -4,6 +4,7 @@
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Local};
 use crate::lex::{Token, TokenKind};
+use crate::node::Parts as _;
 use crate::span::Span;
 use crate::types::{Shape, Type};
 
@@ -42,7 +43,7 @@ pub(crate) fn is_users(function: &FunctionContext<'_>, of: &Expression) -> bool 
 pub(crate) fn takes_another(function: &FunctionContext<'_>, place: &Expression) -> bool {
     let mut found = false;
     function.each_of(&["assignment_expression"], |node| {
-        if found || node.kind() != "assignment_expression" {
+        if found || node.known_kind() != "assignment_expression" {
             return;
         }
         found = match Expression::of(function.context, node).term {

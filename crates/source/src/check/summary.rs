@@ -3,6 +3,7 @@
 use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
+use crate::node::Parts as _;
 use crate::span::Span;
 
 use super::accesses::Access;
@@ -82,9 +83,9 @@ fn copies(function: &FunctionContext<'_>, names: &[String]) -> Option<AccessWord
 /// What the result means: what is left, where the function gives that on as it is.
 fn result(access: &Access<'_>) -> Outcome {
     let mut around = std::iter::successors(access.node.parent(), tree_sitter::Node::parent);
-    let holder = around.find(|own| own.kind() != "parenthesized_expression");
+    let holder = around.find(|own| own.known_kind() != "parenthesized_expression");
     match access.word.result {
-        Some(Outcome::Left) if holder.is_some_and(|own| own.kind() == "return_statement") => {
+        Some(Outcome::Left) if holder.is_some_and(|own| own.known_kind() == "return_statement") => {
             Outcome::Left
         }
         _ => Outcome::Fault,

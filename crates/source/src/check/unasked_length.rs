@@ -63,7 +63,7 @@ fn is_taker(node: Node<'_>) -> bool {
 /// What becomes of the value of a node, of a call that was given these.
 fn use_of(function: &FunctionContext<'_>, node: Node<'_>, given: &[Expression]) -> Use {
     let mut own = node;
-    while let Some(parent) = own.parent() {
+    while let Some(parent) = function.above(own) {
         match parent.known_kind() {
             "parenthesized_expression" | "cast_expression" => {}
             "binary_expression" => match function.context.operator(parent) {
@@ -75,7 +75,7 @@ fn use_of(function: &FunctionContext<'_>, node: Node<'_>, given: &[Expression]) 
                 return Use::Used(span(own));
             }
             "argument_list" => {
-                let Some(call) = parent.parent() else {
+                let Some(call) = function.above(parent) else {
                     return Use::Asked;
                 };
                 let Some(name) = function.callee(call) else {

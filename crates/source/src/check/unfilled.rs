@@ -41,8 +41,8 @@ pub(crate) fn unfilled<'f>(
 
 /// The variable without a value of whose address an argument is.
 fn variable<'f>(function: &'f FunctionContext<'_>, argument: Node<'_>) -> Option<&'f Local> {
-    let address =
-        argument.kind() == "pointer_expression" && function.context.operator(argument) == b"&";
+    let address = argument.known_kind() == "pointer_expression"
+        && function.context.operator(argument) == b"&";
     let named = argument.part("argument").filter(|_| address)?;
     let name = answer::text(function.context.seen(named))?;
     let local = function.local_at(name, span(argument))?;
@@ -171,7 +171,7 @@ fn is_needed(function: &FunctionContext<'_>, place: Span) -> bool {
     });
     let dropped = call
         .parent()
-        .is_some_and(|own| own.kind() == "expression_statement");
+        .is_some_and(|own| own.known_kind() == "expression_statement");
     let only = call
         .part("arguments")
         .is_some_and(|own| own.named_child_count() == 1);

@@ -54,7 +54,7 @@ fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
         let mut all = arguments.named_children(&mut cursor);
         let own = |own: tree_sitter::Node<'_>| {
             let whole =
-                own.kind() == "pointer_expression" && function.context.operator(own) == b"&";
+                own.known_kind() == "pointer_expression" && function.context.operator(own) == b"&";
             whole && span(own).contains(address)
         };
         let at = all.position(own)?;

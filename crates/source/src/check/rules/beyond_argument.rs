@@ -84,14 +84,14 @@ struct Case<'t> {
 
 impl<'t> Case<'t> {
     /// The one around an access.
-    fn around(function: &FunctionContext<'_>, access: Node<'t>) -> Option<Self> {
-        let mut around = std::iter::successors(access.parent(), Node::parent);
+    fn around(function: &FunctionContext<'t>, access: Node<'t>) -> Option<Self> {
+        let mut around = function.around(access);
         let node = around.find(|own| own.known_kind() == "case_statement")?;
         let switch = around.find(|own| own.known_kind() == "switch_statement")?;
         let command = Expression::of(function.context, switch.part("condition")?);
         let command = command.uncast().1.name()?.to_owned();
         let before = std::iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
-        let before = before.filter(|own| own.kind() != "comment");
+        let before = before.filter(|own| own.known_kind() != "comment");
         let before =
             before.take_while(|own| own.known_kind() == "case_statement" && is_empty(*own));
         let label = |own: Node<'_>| {
@@ -171,7 +171,7 @@ fn is_empty(case: Node<'_>) -> bool {
     let mut cursor = case.walk();
     let value = case.part("value");
     case.named_children(&mut cursor)
-        .all(|own| Some(own) == value || own.kind() == "comment")
+        .all(|own| Some(own) == value || own.known_kind() == "comment")
 }
 
 /// Whether an address is what the function is given as such, from its front on: a parameter, or

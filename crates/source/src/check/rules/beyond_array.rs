@@ -8,6 +8,7 @@ use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::{below, space, unbounded};
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -26,7 +27,7 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["subscript_expression"], |node| {
-        if node.kind() == "subscript_expression" {
+        if node.known_kind() == "subscript_expression" {
             out.extend(picked(function, node));
         }
     });
@@ -174,7 +175,7 @@ fn is_copied_length(
 
 /// `&a[n]` of single bytes is the end of what is in them.
 fn is_end(function: &FunctionContext<'_>, node: Node<'_>, array: &Expression) -> bool {
-    let around = node.parent().map(|own| own.kind());
+    let around = function.above(node).map(|own| own.known_kind());
     let of_bytes = || space::element(function, array) == Some(1);
     around == Some("pointer_expression") && of_bytes()
 }

@@ -14,6 +14,7 @@ use crate::check::space;
 use crate::check::unbounded;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
@@ -439,7 +440,7 @@ fn refuses_less_than(
         let named = number
             .name()
             .is_some_and(|name| function.graph.names(span(node), name));
-        if found.is_some() || node.kind() != "binary_expression" || !named {
+        if found.is_some() || node.known_kind() != "binary_expression" || !named {
             return;
         }
         let Term::Binary(left, _, right) = Expression::of(function.context, node).term else {

@@ -135,18 +135,17 @@ fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     let counter = as_many(function, local, access)?;
     // Whatever else names it may fill it.
     let mut others = false;
-    function.each_of(&["identifier"], |node| {
+    for node in function.mentions(&local.name) {
         let at = span(node);
-        let own = function.context.seen(node) == local.name.as_bytes();
-        let element = node.parent().is_some_and(|around| {
-            let measured = around.parent().map(|own| own.known_kind());
+        let element = function.above(node).is_some_and(|around| {
+            let measured = function.above(around).map(|own| own.known_kind());
             around.known_kind() == "subscript_expression"
                 || around.known_kind() == "sizeof_expression"
                 || measured == Some("sizeof_expression")
         });
         let known = local.declared.contains(at) || access.span.contains(at) || element;
-        others |= own && !known && at.start < access.span.start;
-    });
+        others |= !known && at.start < access.span.start;
+    }
     let compared = is_compared_behind(function, &counter, access);
     let unseen = function.graph.unseen.contains(&local.name);
     let what = format!("as many of its elements are set as {counter} counts, and more are copied");
@@ -334,11 +333,10 @@ fn led_to(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
 /// Whether a variable is named in one place alone, behind where it is declared.
 fn is_named_once(function: &FunctionContext<'_>, local: &Local, place: Span) -> bool {
     let mut once = !function.graph.unseen.contains(&local.name);
-    function.each_of(&["identifier"], |node| {
+    for node in function.mentions(&local.name) {
         let at = span(node);
-        let named = function.context.seen(node) == local.name.as_bytes();
-        once &= !named || local.declared.contains(at) || place.contains(at);
-    });
+        once &= local.declared.contains(at) || place.contains(at);
+    }
     once
 }
 
@@ -432,10 +430,8 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
     let mut elements: Option<Elements> = None;
     let mut elsewhere = !whole || function.graph.unseen.contains(&local.name);
-    function.each_of(&["identifier"], |node| {
-        let named = function.context.seen(node) == local.name.as_bytes()
-            && before.contains(span(node))
-            && !local.declared.contains(span(node));
+    for node in function.mentions(&local.name) {
+        let named = before.contains(span(node)) && !local.declared.contains(span(node));
         if named && !is_sized(node) {
             match (filling(function, node), counted(function, node)) {
                 (Some(own), _) => set.push(own),
@@ -450,7 +446,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
                 },
             }
         }
-    });
+    }
     let count = space::elements(function, value);
     set.extend(elements.zip(count).map(|(own, count)| own.of(count)));
     let left = set.iter().all(|own| own.put != Put::All) && !elsewhere;
@@ -496,8 +492,8 @@ fn counted(function: &FunctionContext<'_>, array: Node<'_>) -> Option<String> {
 
 /// Whether the element of an array takes a value there.
 fn is_stored(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
-    let set = array.parent().and_then(|element| {
-        let set = element.parent()?;
+    let set = function.above(array).and_then(|element| {
+        let set = function.above(element)?;
         (set.part("left") == Some(element)).then_some(set)
     });
     set.is_some_and(|set| {

@@ -316,7 +316,7 @@ fn is_read_between(
         if found || !between {
             return;
         }
-        let set = node.parent().is_some_and(|own| {
+        let set = function.above(node).is_some_and(|own| {
             own.known_kind() == "assignment_expression" && own.part("left") == Some(node)
         });
         found = !set && field(function, node, &first.value_root).as_deref() == Some(wanted);
@@ -395,12 +395,9 @@ fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     let behind = |at: usize| second.span.end <= at;
     let look = || {
         let mut refused = false;
-        function.each_of(&["identifier"], |node| {
-            refused = refused
-                || behind(node.start_byte())
-                    && function.context.seen(node) == variable.as_bytes()
-                    && is_refused(function, node);
-        });
+        for node in function.mentions(variable) {
+            refused = refused || behind(node.start_byte()) && is_refused(function, node);
+        }
         let mut reads = function.reads(variable);
         !refused && reads.any(|read| behind(read.span.start))
     };
@@ -485,7 +482,7 @@ fn uses_part(
         if part(function, node, &second.value_root).as_ref() != Some(wanted) {
             return;
         }
-        let assigned = node.parent().is_some_and(|p| {
+        let assigned = function.above(node).is_some_and(|p| {
             p.known_kind() == "assignment_expression"
                 && p.part("left").map(|l| l.id()) == Some(node.id())
         });
@@ -727,7 +724,7 @@ fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expressi
 fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>) -> bool {
     let over = root_of(function.context, node) == first.value_root;
     let mut node = node;
-    while let Some(parent) = node.parent() {
+    while let Some(parent) = function.above(node) {
         let operator = function.context.operator(parent);
         if parent.known_kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
             return !over || operator == b"!=";
@@ -743,13 +740,13 @@ fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>
 /// Whether an `if` compares the node with a limit and leaves the function, or goes on to
 /// its end, where it does not keep to it.
 fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let around = std::iter::successors(node.parent(), Node::parent);
+    let around = function.around(node);
     let mut around = around.take_while(|own| !own.is_statement());
     let limited = around.any(|own| {
         let operator = function.context.operator(own);
         own.known_kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
     });
-    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let mut around = function.around(node);
     let holder = around.find(|own| own.is_statement());
     let asked = holder.filter(|own| limited && own.known_kind() == "if_statement");
     asked.is_some_and(|own| {

@@ -8,6 +8,7 @@ use crate::flow::{Action, Flow, Node};
 use crate::hashed::{HashMap, HashSet};
 use crate::lex::Token;
 use crate::node::LOOPS;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -89,7 +90,7 @@ fn is_expected(
 ) -> bool {
     let dropped = call
         .parent()
-        .is_some_and(|own| own.kind() == "expression_statement");
+        .is_some_and(|own| own.known_kind() == "expression_statement");
     !dropped || !function.file.words.is_taken_again(region.group)
 }
 

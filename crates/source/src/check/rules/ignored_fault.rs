@@ -10,6 +10,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::unasked_length::unasked_length;
 use crate::check::unfilled::unfilled;
 use crate::flow::EffectKind;
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -113,14 +114,17 @@ fn used(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Span> {
 /// Whether the call is a statement of its own.
 fn is_dropped(call: Node<'_>) -> bool {
     let parent = call.parent();
-    parent.is_some_and(|parent| parent.kind() == "expression_statement")
+    parent.is_some_and(|parent| parent.known_kind() == "expression_statement")
 }
 
 /// A result that goes into a variable of the function and that nothing looks at
 /// there.
 fn unread(function: &FunctionContext<'_>, call: Node<'_>, callee: &str) -> Option<String> {
-    let holder = call.parent()?;
-    let stores = matches!(holder.kind(), "assignment_expression" | "init_declarator");
+    let holder = function.above(call)?;
+    let stores = matches!(
+        holder.known_kind(),
+        "assignment_expression" | "init_declarator"
+    );
     let place = stores.then(|| span(holder))?;
     let at =
         function.graph.effects.iter().position(|effect| {
@@ -141,12 +145,15 @@ fn unread(function: &FunctionContext<'_>, call: Node<'_>, callee: &str) -> Optio
 /// Whether the variable that takes the result still holds it where a later access adds its own:
 /// `err |= …; err |= …`.
 fn is_passed_on(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
-    let Some(own) = call.parent().map(span) else {
+    let Some(own) = function.above(call).map(span) else {
         return false;
     };
     let graph = function.graph;
     let joins = graph.joined_behind(own);
-    let later = function.accesses.iter().filter_map(|own| own.node.parent());
+    let later = function
+        .accesses
+        .iter()
+        .filter_map(|own| function.above(own.node));
     let mut later = later.map(span).filter(|later| later.start > own.start);
     later.any(|later| joins.contains(&later))
 }

@@ -260,12 +260,12 @@ impl<'f, 'a> Walk<'f, 'a> {
     fn new(function: &'f FunctionContext<'a>) -> Self {
         let mut chosen = HashSet::default();
         function.each_of(&["identifier"], |name| {
-            let choice = name.parent().map(|own| own.kind());
+            let choice = function.above(name).map(|own| own.known_kind());
             let inner = matches!(
                 choice,
                 Some("conditional_expression" | "parenthesized_expression")
             );
-            if inner && returning(name).is_some() {
+            if inner && returning(function, name).is_some() {
                 chosen.insert(span(name));
             }
         });
@@ -367,9 +367,9 @@ fn given(own: &Statement) -> Option<Span> {
 }
 
 /// What takes what a call gave, and nothing else of it: `left -= …` keeps a part.
-fn assigned<'s>(function: &FunctionContext<'_>, giver: &Giver<'s>) -> Option<Node<'s>> {
-    let holder = giver.node.parent()?;
-    let field = match holder.kind() {
+fn assigned<'s>(function: &FunctionContext<'s>, giver: &Giver<'s>) -> Option<Node<'s>> {
+    let holder = function.above(giver.node)?;
+    let field = match holder.known_kind() {
         "assignment_expression" if function.context.operator(holder) == b"=" => "left",
         "init_declarator" => "declarator",
         _ => return None,
@@ -380,18 +380,18 @@ fn assigned<'s>(function: &FunctionContext<'_>, giver: &Giver<'s>) -> Option<Nod
 /// Whether a call is what an expression chooses.
 fn is_chosen(call: Node<'_>) -> bool {
     call.parent()
-        .is_some_and(|holder| holder.kind() == "conditional_expression")
+        .is_some_and(|holder| holder.known_kind() == "conditional_expression")
 }
 
 /// The `return` that a call stands in, alone or as what is chosen: `return f() ?: error`.
-fn returning(call: Node<'_>) -> Option<Span> {
+fn returning(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Span> {
     let mut own = call;
-    while let Some(holder) = own.parent() {
+    while let Some(holder) = function.above(own) {
         let chosen = || {
             let asked = holder.part("condition") == Some(own);
             !asked || holder.part("consequence").is_none()
         };
-        match holder.kind() {
+        match holder.known_kind() {
             "return_statement" => return Some(span(holder)),
             "parenthesized_expression" => {}
             "conditional_expression" if chosen() => {}
@@ -405,8 +405,8 @@ fn returning(call: Node<'_>) -> Option<Span> {
 /// The `return` of what a call gave, at once or by a variable: right behind it, or
 /// under a test that it is not 0.
 fn given_back(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span> {
-    let holder = giver.node.parent()?;
-    if let Some(own) = returning(giver.node) {
+    let holder = function.above(giver.node)?;
+    if let Some(own) = returning(function, giver.node) {
         return Some(own);
     }
     let variable = assigned(function, giver)?;
@@ -598,9 +598,9 @@ fn tested(
 ) -> Option<Span> {
     let tests = || tests.get_or_init(|| Test::all(function)).as_slice();
     let mut node = giver.node;
-    while let Some(parent) = node.parent() {
+    while let Some(parent) = function.above(node) {
         let operator = function.context.operator(parent);
-        match parent.kind() {
+        match parent.known_kind() {
             "parenthesized_expression" => {}
             "binary_expression" => {
                 let own = Expression::of(function.context, parent);
@@ -678,7 +678,7 @@ fn stored(
     (variable, at): (Node<'_>, Span),
     tests: &[Test],
 ) -> Option<Span> {
-    if variable.kind() != "identifier" {
+    if variable.known_kind() != "identifier" {
         return None;
     }
     let name = function.context.written(variable);

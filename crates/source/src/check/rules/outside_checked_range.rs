@@ -510,7 +510,8 @@ fn is_taken_back(function: &FunctionContext<'_>, one: &str, other: &str) -> bool
 fn goes_back(function: &FunctionContext<'_>, node: Syntax<'_>, pointer: &str) -> bool {
     let mut found = false;
     each(node, &mut |node| {
-        let minus = node.kind() == "binary_expression" && function.context.operator(node) == b"-";
+        let minus =
+            node.known_kind() == "binary_expression" && function.context.operator(node) == b"-";
         let from = node.part("left").filter(|_| minus);
         found |= from.is_some_and(|from| root_of(function.context, from) == pointer);
     });

@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::check::alias::{Again, given_back_by_two};
@@ -214,18 +215,18 @@ fn used(owner: &Owner<'_, '_>, is_use: fn(&Use) -> bool) -> Option<(Span, Span)>
         own.map(|(at, _)| at).collect()
     };
     let (released, taken) = (with(Use::Released), with(Use::Taken));
-    let on_all = on_all_ways(owner, &released, &taken);
+    let on_all = OnceCell::new();
     let place = |at: usize| owner.function.place(at);
     let uses = |at: &usize| owner.at(*at).iter().any(is_use);
     let mut all = released.iter().filter_map(|at| {
-        let sure = owner.surely_behind(*at, |on| taken.contains(&on));
-        let used = sure
-            .iter()
-            .chain(&on_all)
-            .filter(|on| *on != at && uses(on));
         let behind = owner.behind(&[*at], |on| taken.contains(&on));
-        let used = used.filter(|on| behind.contains(on));
-        Some((used.map(|on| place(*on)).min()?, place(*at)))
+        // Last what takes longest.
+        let mut used: Vec<&usize> = behind.iter().filter(|on| *on != at && uses(on)).collect();
+        used.first()?;
+        let sure = owner.surely_behind(*at, |on| taken.contains(&on));
+        let on_all = on_all.get_or_init(|| on_all_ways(owner, &released, &taken));
+        used.retain(|on| sure.contains(on) || on_all.contains(on));
+        Some((used.into_iter().map(|on| place(*on)).min()?, place(*at)))
     });
     let first = all.next()?;
     Some(all.fold(first, Ord::min))

@@ -76,7 +76,7 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let mut cursor = list.walk();
     let given: Vec<Node<'_>> = list.named_children(&mut cursor).collect();
     // What the text alone says comes first.
-    let sized = |own: &Node<'_>| own.kind() == "sizeof_expression";
+    let sized = |own: &Node<'_>| own.known_kind() == "sizeof_expression";
     given.iter().any(sized).then_some(())?;
     let given = given.into_iter();
     let given: Vec<Expression> = given

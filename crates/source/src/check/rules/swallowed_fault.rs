@@ -75,8 +75,8 @@ impl Told {
 /// Nothing asks what a helper gives, or what was chosen by a result.
 fn unasked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told> {
     let name = &call.name;
-    let parent = call.node.parent()?;
-    if call.helper && parent.kind() == "expression_statement" {
+    let parent = function.above(call.node)?;
+    if call.helper && parent.known_kind() == "expression_statement" {
         return Some(Told {
             message: format!("{name}() says whether it faulted, and nothing asks it"),
             label: "its result is dropped",
@@ -187,7 +187,7 @@ fn answered(
 /// all rounds went well.
 fn left_early(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
     let graph = function.graph;
-    let mut around = std::iter::successors(call.node.parent(), Node::parent);
+    let mut around = function.around(call.node);
     let round = around.find(|own| is_loop(*own)).map(span)?;
     let same = |arm: &&Arm| {
         let reached = graph.reached(arm.fault, |_| false);
@@ -408,7 +408,7 @@ fn is_log(function: &FunctionContext<'_>, call: Span) -> bool {
     call.is_some_and(|call| {
         let alone = call
             .parent()
-            .is_some_and(|own| own.kind() == "expression_statement");
+            .is_some_and(|own| own.known_kind() == "expression_statement");
         alone && has_text(*call)
     })
 }
@@ -418,7 +418,7 @@ fn has_text(call: Node<'_>) -> bool {
         let mut cursor = arguments.walk();
         arguments
             .named_children(&mut cursor)
-            .any(|own| matches!(own.kind(), "string_literal" | "concatenated_string"))
+            .any(|own| matches!(own.known_kind(), "string_literal" | "concatenated_string"))
     })
 }
 

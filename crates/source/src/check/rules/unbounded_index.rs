@@ -26,7 +26,7 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["subscript_expression"], |node| {
-        if node.kind() == "subscript_expression" {
+        if node.known_kind() == "subscript_expression" {
             out.extend(picked(function, node));
         }
     });
@@ -91,7 +91,7 @@ fn counted(
 ) -> Option<String> {
     let name = number.name()?;
     let mut around = std::iter::successors(Some(node), Node::parent);
-    let round = around.find(|own| own.kind() == "for_statement")?;
+    let round = around.find(|own| own.known_kind() == "for_statement")?;
     let asked = Expression::of(function.context, round.part("condition")?);
     let Term::Binary(left, operator, most) = &asked.term else {
         return None;

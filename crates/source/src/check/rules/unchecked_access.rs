@@ -231,8 +231,8 @@ fn conditions(function: &FunctionContext<'_>, place: Span) -> Vec<Span> {
     let node = function
         .root
         .descendant_for_byte_range(place.start, place.end);
-    let around = std::iter::successors(node, |own| own.parent());
-    let asked = around.filter_map(|own| match own.kind() {
+    let around = std::iter::successors(node, |own| function.above(*own));
+    let asked = around.filter_map(|own| match own.known_kind() {
         "binary_expression" => own.part("left"),
         _ => own.part("condition").or_else(|| own.part("value")),
     });

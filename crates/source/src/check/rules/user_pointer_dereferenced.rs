@@ -339,7 +339,7 @@ fn is_tried_before(function: &FunctionContext<'_>, pointer: &Expression, node: N
         .iter()
         .filter(|access| access.address == *address);
     let conditions: Vec<Span> = asked.map(|access| access.span).collect();
-    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let mut around = function.around(node);
     around.any(|own| {
         let asked = own
             .part("condition")
@@ -391,11 +391,11 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
     let mut node = root.descendant_for_byte_range(place.start, place.end);
     while let Some(own) = node {
         match own.known_kind() {
-            "call_expression" if is_pure(function, own) => node = own.parent(),
+            "call_expression" if is_pure(function, own) => node = function.above(own),
             "call_expression" | "gnu_asm_expression" => return false,
             "declaration" => return true,
             _ if own.is_statement() => return true,
-            _ => node = own.parent(),
+            _ => node = function.above(own),
         }
     }
     false

@@ -4,6 +4,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation}
 use crate::check::paths::Open;
 use crate::check::rule::{Look, Rule};
 use crate::flow::{Action, Node};
+use crate::node::Parts as _;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -84,10 +85,10 @@ fn closing(function: &FunctionContext<'_>, exit: Span, end: &str) -> Option<Sugg
     let node = function
         .root
         .descendant_for_byte_range(exit.start, exit.end)?;
-    let in_block = node.kind() == "return_statement"
+    let in_block = node.known_kind() == "return_statement"
         && node
             .parent()
-            .is_some_and(|p| p.kind() == "compound_statement");
+            .is_some_and(|p| p.known_kind() == "compound_statement");
     let line = function.file.lines.line_start(exit.start);
     let indent = Span::new(line, exit.start).text(function.file.text);
     (in_block && indent.trim().is_empty()).then(|| Suggestion {

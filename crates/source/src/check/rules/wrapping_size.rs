@@ -5,6 +5,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::{asked, extent, narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
@@ -25,7 +26,7 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["binary_expression"], |node| {
-        if node.kind() == "binary_expression" {
+        if node.known_kind() == "binary_expression" {
             out.extend(compared(function, node));
         }
     });
