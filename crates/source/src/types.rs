@@ -9,6 +9,7 @@
 
 mod constant;
 mod declare;
+mod declared;
 mod expand;
 mod file;
 mod find;
@@ -29,6 +30,7 @@ mod sought;
 pub(crate) mod words;
 
 pub(crate) use declare::starts_type;
+pub(crate) use declared::Parameter;
 pub use headers::{Headers, included, no_tree};
 pub use index::{TypeIndex, definitions, may_define};
 pub(crate) use initializer::Dimensions;

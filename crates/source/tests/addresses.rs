@@ -300,3 +300,51 @@ fn a_cast_by_force_leads_to_the_user_all_the_same() {
     let mapped = "int set(void __user *from, struct page *page, u64 *own)\n{\n\tfrom = (__force void __user *)page_address(page);\n\tmemcpy(own, (__force void *)from, 8);\n\treturn 0;\n}\n";
     assert_eq!(rules(mapped), NONE);
 }
+
+/// What a function of another file takes was known of none: an address of the user's went to
+/// any.
+#[test]
+fn an_address_of_the_users_for_one_of_the_kernels() {
+    let with = |declared: &str, used: &str| {
+        rules(&format!(
+            "{declared}\n\nint set(struct dev *d, struct state __user *p, struct own *o)\n{{\n\tif (copy_from_user(&d->state, p, sizeof(d->state)))\n\t\treturn -EFAULT;\n{used}\n}}\n"
+        ))
+    };
+    let plain = "int find(struct dev *d, const struct state *key);";
+    for wrong in [
+        "\treturn find(d, p);",
+        "\treturn find(d, p + 1);",
+        "\tif (find(d, p) < 0)\n\t\treturn -ENOENT;\n\treturn 0;",
+    ] {
+        assert_eq!(with(plain, wrong), ["kernel-pointer-expected"], "{wrong}");
+    }
+    for declared in [
+        "extern struct state *find(struct dev *d, const struct state *key) __must_check;",
+        "#ifdef CONFIG_STATES\nint find(struct dev *, const struct state *);\n#endif",
+        "int find(struct dev *d,\n\t /* what is looked for */\n\t const struct state key[2]);",
+    ] {
+        let found = with(declared, "\treturn find(d, p);");
+        assert_eq!(found, ["kernel-pointer-expected"], "{declared}");
+    }
+
+    for declared in [
+        "",
+        "int find(struct dev *d, const struct state __user *key);",
+        "int find(struct dev *d, unsigned long key);",
+        "int find(struct dev *d, ...);",
+        "/* int find(struct dev *d, const struct state *key); */",
+        "#define find(d, key) ask(d, (unsigned long)(key))",
+        "int find(struct dev *d, const struct state *key);\nint find(struct dev *d, const struct state __user *key);",
+        "int find(struct dev *d, int (*key)(const struct state *own));",
+    ] {
+        assert_eq!(with(declared, "\treturn find(d, p);"), NONE, "{declared}");
+    }
+    for right in [
+        "\treturn find(d, &d->state);",
+        "\treturn find(d, (__force struct state *)p);",
+        "\tp = o->kernels;\n\treturn find(d, p);",
+        "\treturn prefetch(p), 0;",
+    ] {
+        assert_eq!(with(plain, right), NONE, "{right}");
+    }
+}

@@ -17,7 +17,7 @@ use crate::search::{Hashed, Likely};
 use crate::site::{Context, bare, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
-use crate::types::{LayoutError, Type, Types};
+use crate::types::{LayoutError, Parameter, Type, Types};
 
 use super::accesses::{Access, Callees, Nodes};
 use super::callers::Callers;
@@ -123,6 +123,7 @@ impl Expressions {
 pub(crate) struct Asked {
     layouts: RefCell<HashMap<String, Result<Type, LayoutError>>>,
     values: RefCell<HashMap<String, Result<u64, LayoutError>>>,
+    functions: RefCell<HashMap<String, Option<Rc<[Parameter]>>>>,
 }
 
 /// What was answered to a question, which is asked once.
@@ -163,6 +164,17 @@ impl FileContext<'_> {
         let mut flows = self.flows.borrow_mut();
         let own = flows.entry(body.span.start);
         Rc::clone(own.or_insert_with(|| Rc::new(build())))
+    }
+
+    /// What a function of another file takes, as the headers declare it.
+    pub(crate) fn parameters(&self, function: &str) -> Option<Rc<[Parameter]>> {
+        let mut known = self.asked.functions.borrow_mut();
+        if let Some(own) = known.get(function) {
+            return own.clone();
+        }
+        let found: Option<Rc<[Parameter]>> = self.types.parameters(function).map(Rc::from);
+        known.insert(function.to_owned(), found.clone());
+        found
     }
 
     /// The value of a constant expression, by the same.

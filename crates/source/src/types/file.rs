@@ -261,7 +261,7 @@ impl File {
     }
 
     /// Whether a place is in a comment.
-    fn is_noted(&self, at: usize) -> bool {
+    pub(super) fn is_noted(&self, at: usize) -> bool {
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.rsplit(|byte| *byte == b'\n').next();
         let behind = line.is_some_and(|line| memmem::find(line, b"//").is_some());

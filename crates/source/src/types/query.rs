@@ -92,6 +92,11 @@ impl<'h> Types<'h> {
         Arc::clone(real)
     }
 
+    /// The file that is asked about.
+    pub(super) fn own_file(&self) -> Arc<File> {
+        self.real(&self.root)
+    }
+
     /// The headers that a file includes.
     pub(super) fn included(&self, file: &Arc<File>, machine: &Machine) -> Included {
         file.included(machine.id, || {

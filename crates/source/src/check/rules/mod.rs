@@ -31,6 +31,7 @@ mod kept_lock;
 mod kept_memory;
 mod kept_secret;
 mod kernel_address;
+mod kernel_pointer_expected;
 mod late_check;
 mod macro_label;
 mod mismatched_end;
@@ -76,6 +77,7 @@ pub(crate) const RULES: &[Rule] = &[
     other_object_checked::RULE,
     late_check::RULE,
     user_pointer_dereferenced::RULE,
+    kernel_pointer_expected::RULE,
     call_in_window::RULE,
     argument_in_window::RULE,
     wrapping_size::RULE,

@@ -1,0 +1,136 @@
+//! What the headers that a file includes declare of a function.
+
+use memchr::memmem;
+
+use super::file::{File, Kind};
+use super::query::Types;
+use super::sought::Sought;
+use super::words::name_at;
+use crate::lex::{Token, TokenKind, closing, lex};
+use crate::span::Span;
+
+/// What a function is declared to take in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// Whether it is a pointer, or an array.
+    pub(crate) pointer: bool,
+    /// Whether that leads to user memory.
+    pub(crate) users: bool,
+}
+
+/// Tokens of the longest list of parameters that is read.
+const LONGEST: usize = 512;
+
+/// Words that stand before a call as a type stands before a name.
+const STATEMENTS: [&[u8]; 6] = [b"return", b"else", b"do", b"goto", b"case", b"sizeof"];
+
+impl Types<'_> {
+    /// The parameters of a function, as the nearest of the headers that the file includes
+    /// declares it, or the file itself; none where that is a macro, where several differ, and
+    /// where nobody declares it.
+    pub(crate) fn parameters(&self, function: &str) -> Option<Vec<Parameter>> {
+        let machine = *self.machines().first()?;
+        let own = self.own_file();
+        for steps in 0.. {
+            let level = self.level(&own, machine, steps)?;
+            let mut found: Option<Vec<Parameter>> = None;
+            for file in &level.files {
+                if !file
+                    .entries(Sought::of(function), &[Kind::Macro])
+                    .is_empty()
+                {
+                    return None;
+                }
+                for one in declared(file, function) {
+                    if found.as_ref().is_some_and(|known| *known != one) {
+                        return None;
+                    }
+                    found = Some(one);
+                }
+            }
+            if found.is_some() || level.cut {
+                return found;
+            }
+        }
+        None
+    }
+}
+
+/// What a file declares a function to take, once for each time that it does.
+fn declared(file: &File, function: &str) -> Vec<Vec<Parameter>> {
+    let places = memmem::find_iter(&file.text, function.as_bytes());
+    let own = places.filter_map(|at| {
+        let open = is_declared(&file.text, at, function).filter(|_| !file.is_noted(at))?;
+        parameters(&file.text, open)
+    });
+    own.collect()
+}
+
+/// Where the parentheses open behind a name that stands where a declaration has it: behind
+/// words and stars alone.
+fn is_declared(text: &[u8], at: usize, name: &str) -> Option<usize> {
+    let before = text.get(..at)?;
+    let ends = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'*');
+    let whole = name_at(text, at).len() == name.len();
+    let apart = before
+        .last()
+        .is_some_and(|own| own.is_ascii_whitespace() || *own == b'*');
+    let typed = before.trim_ascii_end().last().is_some_and(ends);
+    let behind = text.get(at + name.len()..)?;
+    let open = behind.iter().position(|own| !own.is_ascii_whitespace())?;
+    let opens = behind.get(open) == Some(&b'(');
+    (whole && apart && typed && opens && is_type(before)).then_some(at + name.len() + open)
+}
+
+/// Whether the last words of a text, behind the statement before them, may be a type.
+fn is_type(before: &[u8]) -> bool {
+    let start = before.iter().rposition(|own| b";{}#/)\"".contains(own));
+    let rest = before
+        .get(start.map_or(0, |at| at + 1)..)
+        .unwrap_or_default();
+    let plain =
+        |own: &u8| own.is_ascii_alphanumeric() || own.is_ascii_whitespace() || b"_*".contains(own);
+    let mut words = rest.split(|own| !(own.is_ascii_alphanumeric() || *own == b'_'));
+    let first = words.clone().any(|own| !own.is_empty());
+    first && rest.iter().all(plain) && !words.any(|own| STATEMENTS.contains(&own))
+}
+
+/// The parameters of the list that opens there; none where it is not understood.
+fn parameters(text: &[u8], open: usize) -> Option<Vec<Parameter>> {
+    let tokens: Vec<Token> = lex(text, open)
+        .take(LONGEST)
+        .filter(Token::is_code)
+        .collect();
+    let close = closing(&tokens, 0)?;
+    let inside = tokens.get(1..close)?;
+    let (mut found, mut depth) = (Vec::new(), 0_usize);
+    let mut current: Vec<Token> = Vec::new();
+    for token in inside {
+        match token.kind {
+            TokenKind::Punct(b',') if depth == 0 => {
+                found.push(parameter(text, &current));
+                current.clear();
+                continue;
+            }
+            TokenKind::Punct(b'(') => depth += 1,
+            TokenKind::Punct(b')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        current.push(*token);
+    }
+    found.push(parameter(text, &current));
+    Some(found)
+}
+
+fn parameter(text: &[u8], tokens: &[Token]) -> Parameter {
+    let word = |wanted: &[u8]| {
+        let mut spans = tokens.iter().map(|own| own.span);
+        spans.any(|own: Span| own.of(text) == wanted)
+    };
+    // What a function pointer takes is its own affair.
+    let grouped = tokens.iter().any(|own| own.is(b'('));
+    Parameter {
+        pointer: !grouped && tokens.iter().any(|own| own.is(b'*') || own.is(b'[')),
+        users: word(b"__user"),
+    }
+}
