@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects")]
 
-use tollgate_source::check::{Checked, Checker};
+use tollgate_source::check::{CheckWords, Checked, Checker};
 use tollgate_source::{Analyser, Direction, Headers, TreePath, Vocabulary};
 
 const CALLS: &str = include_str!("../../../data/calls.toml");
@@ -217,4 +217,32 @@ fn a_macro_of_a_header_is_learned_from_a_new_name() {
     let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
     let found = checker.check(&TreePath::top(), text.as_bytes()).violations;
     assert!(found.iter().any(|one| one.rule == "window-left-open"));
+}
+
+/// Half of a tree's files that have a part of a name are about something else.
+#[test]
+fn a_part_of_another_word_is_nothing_to_check() {
+    let words = CheckWords::builtin().unwrap();
+    for text in [
+        "return ns == &init_user_ns;",
+        "\tif (dsa_is_user_port(ds, port))",
+        "\tcopy_user_highpage(to, from, at, vma);",
+        "\tatomic_inc(&mm->mm_users);",
+    ] {
+        assert!(words.may_suspect(text.as_bytes()), "{text}");
+        assert!(!words.suspects(text.as_bytes()), "{text}");
+    }
+    for text in [
+        "_user",
+        "\tif (!mm_users && get_user(a, p))",
+        "int f(int __user *p);",
+        "// tollgate: allow copied-holes filled by the device",
+        "\tnla_put(skb, 1, sizeof(a), &a);",
+        "access_ok",
+        "\tuser_access_begin(p, 4)",
+    ] {
+        let suspect = text != "_user";
+        assert_eq!(words.suspects(text.as_bytes()), suspect, "{text}");
+    }
+    assert!(!words.suspects(b""));
 }

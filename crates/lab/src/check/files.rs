@@ -343,7 +343,7 @@ fn learned_from(
             for path in paths {
                 match input::source(path) {
                     Ok(text) => {
-                        if !words.suspects(&text) && !has_nul(&text) {
+                        if !words.may_suspect(&text) && !has_nul(&text) {
                             all.silent.insert(path.to_path_buf());
                         }
                         all.learned.merge(checker.learn(&text));

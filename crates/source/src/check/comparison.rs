@@ -31,7 +31,10 @@ impl ChangedFile {
     /// Whether there may be something to check in it.
     fn is_suspect(&self, words: &CheckWords) -> bool {
         let sides = [&self.before, &self.after];
-        sides.into_iter().flatten().any(|text| words.suspects(text))
+        sides
+            .into_iter()
+            .flatten()
+            .any(|text| words.may_suspect(text))
     }
 }
 

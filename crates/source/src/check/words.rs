@@ -20,6 +20,7 @@ use crate::calls::{
 };
 use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
+use crate::types::words::{name_at, name_before};
 
 use handlers::Handlers;
 pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
@@ -129,6 +130,12 @@ fn insides(calls: &Calls) -> Result<Parts, Defect> {
 fn suspects(calls: &Calls, counted: &[String]) -> Result<Parts, Defect> {
     let mark = [MARK.to_owned()];
     Parts::of(&[calls.search.suspect.as_slice(), &mark].concat(), counted)
+}
+
+/// The word that a place of a text is in.
+fn word_around(text: &[u8], at: usize) -> &[u8] {
+    let before = text.get(..at).unwrap_or_default();
+    name_at(text, at - name_before(before).len())
 }
 
 /// The names without any of those parts: those of the kernel are in macros by other names
@@ -272,7 +279,22 @@ impl CheckWords {
     /// Whether a text may hold anything to check: a search that is quick to say no.
     #[must_use]
     pub fn suspects(&self, text: &[u8]) -> bool {
+        let mut places = self.suspects.places(text);
+        places.any(|place| self.is_meant(word_around(text, place.start)))
+    }
+
+    /// Whether a text holds a part of a name, which other files may give a meaning.
+    #[must_use]
+    pub fn may_suspect(&self, text: &[u8]) -> bool {
         self.suspects.may_be_in(text)
+    }
+
+    /// Whether a word that has a part of a name means anything: half of the files that have such
+    /// a part are about `init_user_ns` and the like.
+    fn is_meant(&self, word: &[u8]) -> bool {
+        let undefined = || answer::text(word).is_some_and(|own| self.undefined.contains_key(own));
+        let marked = || MARK.as_bytes().starts_with(word);
+        word == b"__user" || self.may_mean(Hashed::of(word)) || marked() || undefined()
     }
 
     /// Whether a text may teach anything: a search that is quick to say no.
