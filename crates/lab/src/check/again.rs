@@ -202,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn names_are_looked_for_once() {
+        let names = |all: &[&str]| all.iter().map(|&own| own.to_owned()).collect();
+        let fixture = Fixture::new();
+        let mut record = fixture
+            .records()
+            .begin(Name::from(fixture.root().as_path()));
+        assert_eq!(record.without_calls(&names(&["gone"])), None);
+        record.note_names(names(&["gone", "there"]), names(&["gone"]));
+        for asked in [names(&["gone"]), names(&["there"]), names(&[])] {
+            assert_eq!(record.without_calls(&asked), Some(&names(&["gone"])));
+        }
+        assert_eq!(record.without_calls(&names(&["gone", "other"])), None);
+    }
+
+    #[test]
     fn what_is_as_it_was_is_not_looked_at() {
         let fixture = Fixture::new();
         assert_eq!(fixture.later(), said(&["fs/two.c"], None));
