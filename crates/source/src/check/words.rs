@@ -133,9 +133,9 @@ fn suspects(calls: &Calls, counted: &[String]) -> Result<Parts, Defect> {
 }
 
 /// The word that a place of a text is in.
-fn word_around(text: &[u8], at: usize) -> &[u8] {
-    let before = text.get(..at).unwrap_or_default();
-    name_at(text, at - name_before(before).len())
+fn word_around(text: &[u8], at: usize) -> Option<&[u8]> {
+    let before = text.get(..at)?;
+    Some(name_at(text, at - name_before(before).len()))
 }
 
 /// The names without any of those parts: those of the kernel are in macros by other names
@@ -280,7 +280,7 @@ impl CheckWords {
     #[must_use]
     pub fn suspects(&self, text: &[u8]) -> bool {
         let mut places = self.suspects.places(text);
-        places.any(|place| self.is_meant(word_around(text, place.start)))
+        places.any(|place| word_around(text, place.start).is_none_or(|own| self.is_meant(own)))
     }
 
     /// Whether a text holds a part of a name, which other files may give a meaning.

@@ -84,10 +84,9 @@ fn is_declared(text: &[u8], at: usize, name: &str) -> Option<usize> {
 
 /// Whether the last words of a text, behind the statement before them, may be a type.
 fn is_type(before: &[u8]) -> bool {
-    let start = before.iter().rposition(|own| b";{}#/)\"".contains(own));
-    let rest = before
-        .get(start.map_or(0, |at| at + 1)..)
-        .unwrap_or_default();
+    let Some(rest) = before.rsplit(|own| b";{}#/)\"".contains(own)).next() else {
+        return false;
+    };
     let plain =
         |own: &u8| own.is_ascii_alphanumeric() || own.is_ascii_whitespace() || b"_*".contains(own);
     let mut words = rest.split(|own| !(own.is_ascii_alphanumeric() || *own == b'_'));
