@@ -721,7 +721,7 @@ impl CheckWords {
 
     /// Whether a macro of that name is one whose arguments are counted.
     pub(crate) fn counts(&self, name: &str) -> bool {
-        self.arities.contains_key(name) || self.is_inside(name) && name.contains("user")
+        self.arities.contains_key(name) || self.is_inside(name)
     }
 }
 

@@ -117,7 +117,7 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
     let one = to.dimensions.is_empty();
     let deep = to.pointers.checked_sub(1).filter(|_| one)?;
     let plain = matches!(own.shape, Shape::Scalar { .. } | Shape::Pointer { .. });
-    let taken = machine_wide(function, to, deep).filter(|_| plain)?;
+    let (taken, _) = machine_wide(function, to, deep).filter(|_| plain)?;
     (taken > own.size).then_some(())?;
     let file = function.file;
     let message = format!(
@@ -129,17 +129,17 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
     Some(file.violation(&INFO, access.span, "more than there is", message))
 }
 
-/// The bytes of a type that is as wide as the machine. A number of bits that its type says may
-/// be meant to take padding along (arch/x86/kernel/signal_32.c).
-fn machine_wide(function: &FunctionContext<'_>, to: &TypeName, deep: usize) -> Option<u64> {
-    let word = deep > 0 || longs(to) > 0 || to.base.ends_with("size_t");
+/// The bytes of a type that is as wide as the machine, and those that a 32-bit program has. A number
+/// of bits that its type says may be meant to take padding along (arch/x86/kernel/signal_32.c).
+fn machine_wide(function: &FunctionContext<'_>, to: &TypeName, deep: usize) -> Option<(u64, u64)> {
     let written = format!("{}{}", to.base, " *".repeat(deep));
-    Some(function.file.layout(&written).filter(|_| word)?.size)
-}
-
-/// How often a type says `long`: twice is 8 bytes everywhere.
-fn longs(to: &TypeName) -> usize {
-    to.base.split(' ').filter(|word| *word == "long").count()
+    let types = function.file.types;
+    let other = types.compat()?;
+    let own = function.file.layout(&written)?.size;
+    let Ok(other) = types.layout_on(&written, other) else {
+        return None;
+    };
+    (own != other.size).then_some((own, other.size))
 }
 
 /// One value as wide as the kernel's at an address that compat_ptr() makes: a 32-bit program
@@ -153,12 +153,12 @@ fn native(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     let (name, _) = value.uncast().1.call()?;
     let words = function.file.words;
     let compat = words.addresses(name) && !words.addresses_any(name);
-    let plain = compat && to.dimensions.is_empty() && longs(to) < 2;
+    let plain = compat && to.dimensions.is_empty();
     let deep = to.pointers.checked_sub(1).filter(|_| plain)?;
-    let taken = machine_wide(function, to, deep).filter(|size| *size > COMPAT)?;
+    let (taken, other) = machine_wide(function, to, deep)?;
     let file = function.file;
     let message = format!(
-        "{}() goes over {taken} bytes at the address of a 32-bit program, whose own type of that kind has {COMPAT}",
+        "{}() goes over {taken} bytes at the address of a 32-bit program, whose own type of that kind has {other}",
         access.word.name
     );
     Some(file.violation(&INFO, access.span, "more than it has", message))
@@ -174,9 +174,6 @@ fn compat(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
     );
     Some(file.violation(&INFO, access.span, "not as it has it", message))
 }
-
-/// The bytes of a long and of a pointer of a 32-bit program.
-const COMPAT: u64 = 4;
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?;
