@@ -141,6 +141,7 @@ pub(crate) struct Does {
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) at_most: Option<usize>,
+    pub(crate) fills_from: Option<FillsFrom>,
     pub(crate) same: Option<usize>,
     pub(crate) fetches: Option<usize>,
     pub(crate) source: Option<Source>,
@@ -169,6 +170,16 @@ pub(crate) struct Does {
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
+}
+
+/// Which arguments of a call say what it fills, and from which byte of that on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FillsFrom {
+    /// The object.
+    pub(crate) object: usize,
+    /// What leads to where in it the bytes go.
+    pub(crate) position: usize,
 }
 
 /// What a call says of what it copied, where that is not what it left.

@@ -209,8 +209,7 @@ fn chained(
     }
     let refuse = || subject.refuse(own.span, Reason::Exit("break"));
     let variable = fault.given.clone().ok_or_else(refuse)?;
-    let exit =
-        |exit: &Exit| exit.jump == Jump::Break && subject.statements(exit.span).len() == 1;
+    let exit = |exit: &Exit| exit.jump == Jump::Break && subject.statements(exit.span).len() == 1;
     let mut steps = run.steps.iter().chain(&run.after);
     let only = steps.all(|step| match &step.kind {
         StepKind::Check { exit: own, .. } => exit(own),

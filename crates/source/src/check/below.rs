@@ -27,7 +27,7 @@ pub(crate) fn only_limit(
     at: Span,
 ) -> Option<Span> {
     number.root().name()?;
-    let (place, other) = only_most(function, number)?;
+    let (place, asked, other) = only_most(function, number)?;
     // Whose it is comes first: a type takes a search of the headers.
     let own = unbounded::users_within(function, number, at)?;
     // Of where a program stands in a file the kernel refuses less than 0.
@@ -36,7 +36,6 @@ pub(crate) fn only_limit(
     if known || unbounded::is_judged_before(function, number, at) || !is_signed(function, number) {
         return None;
     }
-    let other = other.uncast().1;
     let literal = match &other.term {
         Term::Number(_) => true,
         Term::Name(name) => {
@@ -44,7 +43,29 @@ pub(crate) fn only_limit(
         }
         _ => false,
     };
-    (literal || is_signed(function, other)).then_some(place)
+    let of_signed = is_compared_signed(function, &asked) && !is_unsigned_literal(&other);
+    (of_signed && (literal || is_compared_signed(function, &other))).then_some(place)
+}
+
+/// Whether a side of a comparison is signed there: as a cast makes it, and as an `int` where its
+/// type is smaller (C11 6.3.1.1).
+fn is_compared_signed(function: &FunctionContext<'_>, side: &Expression) -> bool {
+    let of = match &side.term {
+        Term::Cast(to, _) if to.pointers == 0 => function.file.layout(&to.base),
+        _ => space::type_of(function, side),
+    };
+    of.is_some_and(|of| match of.shape {
+        Shape::Scalar { signed } => signed || of.size < INT,
+        _ => false,
+    })
+}
+
+/// The bytes of an `int`, on each machine that Linux runs on.
+const INT: u64 = 4;
+
+/// `16u`, beside which what is less than 0 is more.
+fn is_unsigned_literal(side: &Expression) -> bool {
+    matches!(&side.term, Term::Number(written) if written.contains(['u', 'U']))
 }
 
 /// The same of a parameter of a static function that asks nothing of it itself, where one of its
@@ -240,7 +261,10 @@ fn is_signed(function: &FunctionContext<'_>, number: &Expression) -> bool {
 
 /// The one comparison of a number that says how much it may be, and with what, where nothing
 /// else is asked of it.
-fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Span, Expression)> {
+fn only_most(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+) -> Option<(Span, Expression, Expression)> {
     let root = number.root().name()?;
     let (mut found, mut others) = (None, 0_usize);
     function.each_of(&["binary_expression", "switch_statement"], |node| {
@@ -260,7 +284,7 @@ fn only_most(function: &FunctionContext<'_>, number: &Expression) -> Option<(Spa
         match own.term {
             Term::Binary(left, operator, right) => match operator.as_str() {
                 "<" | ">=" | ">" | "<=" if is(&left) && !right.is_zero() => {
-                    found = Some((span(node), *right));
+                    found = Some((span(node), *left, *right));
                     others += 1;
                 }
                 "<" | ">" | "<=" | ">=" | "==" | "!=" | "&" | "%" | ">>"

@@ -34,9 +34,9 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
     let count = given.get(cuts.count)?;
     let root = object.root().name()?;
     let known = !fills(function, object, count)
-        || is_asked(function, call)
+        || is_asked(function, call, count)
         || is_ended(function, object, root)
-        || !is_used(function, root, call);
+        || !is_used(function, object, root, call);
     (!known).then(|| CutString {
         object: object.clone(),
         name: name.to_owned(),
@@ -82,7 +82,7 @@ fn is_member_of(function: &FunctionContext<'_>, object: &Expression, count: &Exp
 }
 
 /// Whether anything compares the result with more than 0, or hands it on.
-fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) -> bool {
     let Some(own) = taken(function, call) else {
         // Asked at once, it is asked for less than 0; of what is 0 nothing is cut off.
         let around = function.above(call).map(|own| own.known_kind());
@@ -105,7 +105,7 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
         |node| {
             let expression = || Expression::of(function.context, node);
             asked |= match node.known_kind() {
-                "binary_expression" => compares(&expression(), name),
+                "binary_expression" => compares(function, &expression(), name, count),
                 // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
                     !span(node).contains(span(call)) && takes(function, node, name)
@@ -133,14 +133,29 @@ fn counts_an_end(function: &FunctionContext<'_>, name: &str) -> bool {
     counts
 }
 
-/// `ret >= n`, `ret == n`: not `ret < 0`, `ret <= 0` and the like.
-fn compares(own: &Expression, name: &str) -> bool {
+/// `ret >= n`, `ret == n`: not `ret < 0`, `ret <= 0` and the like, nor whether it is more than the
+/// call gives at most: `ret > n`.
+fn compares(
+    function: &FunctionContext<'_>,
+    own: &Expression,
+    name: &str,
+    count: &Expression,
+) -> bool {
     let Term::Binary(left, operator, right) = &own.term else {
         return false;
     };
     let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
     let named = |own: &Expression| own.uncast().1.name() == Some(name);
-    compares && (named(left) && !right.is_zero() || named(right) && !left.is_zero())
+    let most = |own: &Expression| {
+        let own = own.uncast().1;
+        let bytes = || space::bytes(function, own);
+        own == count.uncast().1
+            || bytes().is_some_and(|own| Some(own) == space::bytes(function, count))
+    };
+    let never = |more: &str, other: &Expression| operator == more && most(other);
+    compares
+        && (named(left) && !right.is_zero() && !never(">", right)
+            || named(right) && !left.is_zero() && !never("<", left))
 }
 
 /// Whether the value of a node is made of the variable.
@@ -186,9 +201,16 @@ fn is_ended(function: &FunctionContext<'_>, object: &Expression, root: &str) -> 
     })
 }
 
-/// Whether the string goes anywhere behind the call, or is the caller's.
-fn is_used(function: &FunctionContext<'_>, root: &str, call: Node<'_>) -> bool {
+/// Whether the string goes anywhere behind the call, or others have what it lies in.
+fn is_used(
+    function: &FunctionContext<'_>,
+    object: &Expression,
+    root: &str,
+    call: Node<'_>,
+) -> bool {
     let mut reads = function.reads(root);
+    let others = || matches!(object.term, Term::Member { .. }) && object.pointer().is_some();
     function.is_parameter(root)
+        || others()
         || reads.any(|own| own.span.start >= span(call).end && !function.is_freed(own.span))
 }

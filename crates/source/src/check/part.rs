@@ -1,7 +1,10 @@
 //! Copies of which nobody asks whether they ended in the middle.
 
+use tree_sitter::Node as Syntax;
+
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -40,4 +43,29 @@ fn is_of_whole(asked: &Expression, name: &str, bytes: &Expression) -> bool {
     let (left, right) = (left.uncast().1, right.uncast().1);
     let is = |one: &Expression, other: &Expression| one.name() == Some(name) && other == bytes;
     matches!(operator.as_str(), "==" | "!=" | ">=" | "<") && (is(left, right) || is(right, left))
+}
+
+/// The variable from which what a copy left is taken off, where nothing behind it asks how much
+/// there is, and nothing but calls is given it: `n -= copy_from_user(to, from, n); send(to, n);`.
+pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<String> {
+    let holder = function.above(copy)?;
+    let own = function.expression_of(holder);
+    let name = match &own.term {
+        Term::Assignment(left, operator, _) if operator == "-=" => left.name(),
+        _ => None,
+    }?;
+    let graph = function.graph;
+    graph.local(name).filter(|local| local.plain)?;
+    let behind = |own: Span| own.start >= span(holder).end;
+    let mut given = false;
+    let mut read = function.reads(name).filter(|own| behind(own.span));
+    let only = read.all(|own| {
+        let place = function
+            .root
+            .descendant_for_byte_range(own.span.start, own.span.end);
+        let around = place.and_then(|place| function.above(place));
+        given = around.is_some_and(|around| around.known_kind() == "argument_list");
+        given
+    });
+    (only && given).then(|| name.to_owned())
 }

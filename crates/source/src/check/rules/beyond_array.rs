@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::allocation::Allocation;
+use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
 use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
@@ -11,6 +12,7 @@ use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::split::Body;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -131,7 +133,7 @@ fn bounded(
         (Some(most), Some(count)) => most >= count && !is_end(function, node, array),
         _ => {
             let another = || count.is_none() && counts_another(function, &own.other, array);
-            own.included && counts_it || !counts_it && another()
+            own.included && (counts_it || count.is_none()) || !counts_it && another()
         }
     };
     let is_users = || {
@@ -142,13 +144,19 @@ fn bounded(
     if !beyond || space::is_users(function, array) || !is_users() {
         return None;
     }
+    // Last what takes longest.
+    let another = count.is_none() && !counts_it && counts_another(function, &own.other, array);
+    let known = count.is_some() || counts_it || another;
+    if !known && !is_made_with(function, array, &own.other) {
+        return None;
+    }
     let file = function.file;
     let (array, number) = (file.plain(array.span), file.plain(number.span));
     let told = match (own.value, count) {
         (Some(most), Some(count)) => {
             format!("{number} may be {most}, and {array} has {count} elements, from 0")
         }
-        _ if counts_it => {
+        _ if !another => {
             format!("{number} may be the number of elements that {array} has, which count from 0")
         }
         _ => {
@@ -200,6 +208,68 @@ fn side_by_side<'e>(one: &'e Expression, other: &'e Expression) -> Option<(&'e s
         ) if holder == same => Some((field, other)),
         _ => None,
     }
+}
+
+/// Whether a function of the file allocates a member of that name with so many elements:
+/// `o->xs = kcalloc(num_online_cpus(), sizeof(*o->xs), GFP_KERNEL)`.
+fn is_made_with(function: &FunctionContext<'_>, array: &Expression, count: &Expression) -> bool {
+    let Term::Member { field, .. } = &array.term else {
+        return false;
+    };
+    let count = count.uncast().1;
+    let Some(counter) = counter(function, count) else {
+        return false;
+    };
+    let file = function.file;
+    let names = |body: &Body, word: &str| {
+        let mut tokens = file.tokens_of(body).iter();
+        tokens.any(|own| own.span.of(file.text) == word.as_bytes())
+    };
+    let makers = file.bodies.iter();
+    let mut makers = makers.filter(|body| names(body, counter) && names(body, field));
+    makers.any(|maker| {
+        let made = |maker: &FunctionContext<'_>| makes(maker, field, count);
+        look_into(function, &maker.name, made).is_some()
+    })
+}
+
+/// The word of a number by which another function may name it as well: a call without arguments, a
+/// member, a constant of the file's.
+fn counter<'e>(function: &FunctionContext<'_>, count: &'e Expression) -> Option<&'e str> {
+    match &count.term {
+        Term::Call(..) => count
+            .call()
+            .filter(|(_, given)| given.is_empty())
+            .map(|(name, _)| name),
+        Term::Member { field, .. } => Some(field),
+        Term::Name(name) => {
+            let own = function.is_parameter(name) || function.local_at(name, count.span).is_some();
+            (!own).then_some(name)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a function does that.
+fn makes(function: &FunctionContext<'_>, field: &str, count: &Expression) -> Option<()> {
+    let same = |own: &Expression| match (&own.term, &count.term) {
+        (Term::Member { field: own, .. }, Term::Member { field, .. }) => own == field,
+        _ => own == count,
+    };
+    let mut found = None;
+    function.each_of(&["assignment_expression"], |node| {
+        let Term::Assignment(left, _, value) = &function.expression_of(node).term else {
+            return;
+        };
+        let own = matches!(&left.term, Term::Member { field: own, .. } if own == field);
+        let Some((callee, given)) = value.uncast().1.call().filter(|_| own) else {
+            return;
+        };
+        let known = function.file.words.allocates(callee);
+        let of = known.and_then(|own| given.get(own.count?));
+        found = found.or(of.filter(|of| same(of.uncast().1)).map(|_| ()));
+    });
+    found
 }
 
 /// `o->num_xs` of `o->xs`

@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
+use crate::check::behind_front::behind_front;
 use crate::check::below;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
@@ -40,6 +41,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
         let told = from_inside(function, access)
+            .or_else(|| where_it_lies(function, access))
+            .or_else(|| behind_its_front(function, access))
             .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
             .or_else(|| elsewhere(function, access))
@@ -266,6 +269,44 @@ fn from_inside(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let told =
         format!("as many bytes are copied as {object} has, and {place} lies behind its front");
     Some(file.violation(&INFO, access.span, "copied here", told))
+}
+
+/// A copy of more bytes than a pointer has, from or to where the pointer itself lies: `&p->q`, which
+/// is a member.
+fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = function.expression_of(access.value_node);
+    let Term::Address(place) = &value.uncast().1.term else {
+        return None;
+    };
+    matches!(place.term, Term::Member { .. }).then_some(())?;
+    let bytes = space::bytes(function, access.bytes.as_ref()?.uncast().1)?;
+    let of = space::type_of(function, place)?;
+    (matches!(of.shape, Shape::Pointer { .. }) && bytes > of.size).then(|| {
+        let file = function.file;
+        let place = file.plain(place.span);
+        let told = format!(
+            "&{place} is where the pointer itself lies, which has {} bytes, and {bytes} are copied",
+            of.size
+        );
+        file.violation(&INFO, access.span, "copied here", told)
+    })
+}
+
+/// A copy of as many bytes as an object may have, from or to what lies behind its front.
+fn behind_its_front(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = behind_front(function, access, |front| size_at(function, front))?;
+    let file = function.file;
+    let [number, front, index] =
+        [&own.number, &own.front, &own.index].map(|own| file.plain(own.span));
+    let told = format!(
+        "{number} may be {}, which is all that {front} has, and the copy begins {index} bytes behind its front",
+        own.size
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    let bound = file.mark(own.bound, "no more than this is copied");
+    violation.related.push(bound);
+    Some(violation)
 }
 
 /// A copy of a number of bytes from or to a variable of the function.

@@ -70,6 +70,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
         if giver.told == Told::Left {
             out.extend(in_part(function, &giver));
+            out.extend(taken_off(function, &giver));
         }
         if giver.told != Told::LeftOrError {
             let test = tested(function, &giver, &tests);
@@ -132,10 +133,28 @@ fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violatio
     Some(violation)
 }
 
+/// What was left is taken off a number that goes on as it is: where nothing could be copied, it
+/// is 0.
+fn taken_off(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
+    let number = part::taken_off(function, giver.node)?;
+    let message = format!(
+        "what {}() left is taken off {number}, and nothing asks whether anything is left of that: a fault is taken \
+         for no bytes",
+        giver.name
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, giver.span, "a fault goes unseen", message);
+    violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
 /// A function that gives error numbers elsewhere gives the bytes that were left.
 fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
     let carried = carried(function, giver);
-    let near = given_back(function, giver);
+    let near = given_back(function, giver).or_else(|| {
+        let own = carried.as_ref().filter(|_| is_all(function, giver));
+        own.map(|own| own.at)
+    });
     let gives = near.or(carried.as_ref().map(|_| giver.span))?;
     let is_static = function.file.is_declared(function.body, b"static");
     let mut returns = function.graph.statements.iter().filter_map(given);
@@ -442,6 +461,13 @@ fn given_back(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Span>
     }
 }
 
+/// Whether what the call gave is all that a variable of the function ever takes.
+fn is_all(function: &FunctionContext<'_>, giver: &Giver<'_>) -> bool {
+    let name = assigned(function, giver).map(|own| function.context.written(bare(own)));
+    let value = name.and_then(|name| function.graph.only_value(&name));
+    value == Some(giver.span)
+}
+
 /// Whether what a function of the file gives goes to who takes it for an error number: it
 /// can be called from elsewhere, or a caller in the file hands it on and is such itself.
 fn is_handed_on(function: &FunctionContext<'_>, body: &Body, steps: usize) -> bool {
@@ -577,14 +603,16 @@ fn is_returned(function: &FunctionContext<'_>, variable: &Token) -> bool {
 }
 
 /// Whether the words behind a `return` give the variable as it is: `return ret;`,
-/// `return (int)ret;`, `return done ? done : ret;`.
+/// `return (int)ret;`, `return done ? done : ret;`, `return ret ? ret : done;`, `return ret ?: done;`.
 fn is_given_by<'t>(text: &[u8], behind: impl Iterator<Item = &'t Token>, name: &[u8]) -> bool {
     let given: Vec<&Token> = behind.take_while(|own| !own.is(b';')).collect();
+    let is = |own: &Token| own.span.of(text) == name;
     match given.as_slice() {
-        [only] => only.span.of(text) == name,
+        [only] => is(only),
+        [own, asks, then, ..] if is(own) && asks.is(b'?') => is(then) || then.is(b':'),
         [.., before, last] => {
             let alone = before.is(b')') || before.is(b':');
-            alone && last.span.of(text) == name
+            alone && is(last)
         }
         [] => false,
     }

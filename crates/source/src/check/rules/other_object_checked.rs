@@ -6,6 +6,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved::{self, Checked};
 use crate::check::range::{declared_type, is_picked, is_related};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::Effect;
 use crate::node::Parts as _;
@@ -69,8 +70,41 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let others = checks
         .iter()
         .filter(|check| !told.contains(&check.root.as_str()));
-    out.extend(others.filter_map(|check| counted(function, check)));
+    out.extend(
+        others.filter_map(|check| counted(function, check).or_else(|| smaller(function, check))),
+    );
 }
+
+/// A check of as many bytes as another structure has than the one that the pointer leads to, where
+/// that one is larger.
+fn smaller(function: &FunctionContext<'_>, check: &Check) -> Option<Violation> {
+    let size = check.size.as_ref().filter(|_| check.plain)?.uncast().1;
+    let other = match &size.term {
+        Term::SizeOfType(of) if of.pointers == 0 && of.dimensions.is_empty() => of.base.clone(),
+        Term::SizeOf(of) => match &of.term {
+            Term::Behind(pointer) => space::pointee(function, pointer)?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let own = space::pointee(function, &check.address)?;
+    if own == other || !own.starts_with(STRUCTURE) || !other.starts_with(STRUCTURE) {
+        return None;
+    }
+    let bytes = |of: &str| Some(function.file.layout(of)?.size);
+    let (has, asked) = (bytes(&own)?, bytes(&other)?);
+    (asked < has).then(|| {
+        let message = format!(
+            "{}() checks the {asked} bytes of {other}, and {} leads to {own}, which has {has}",
+            check.name, check.root
+        );
+        let file = function.file;
+        file.violation(&INFO, check.place, "fewer than it has", message)
+    })
+}
+
+/// How a type begins that has members.
+const STRUCTURE: &str = "struct ";
 
 fn violation(
     function: &FunctionContext<'_>,

@@ -7,6 +7,7 @@ use crate::check::cut_string::cut_string;
 use crate::check::limit::limit;
 use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::placed::placed;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::strings::{Reading, readings, values, words};
@@ -43,6 +44,7 @@ const MAY_END: [&str; 3] = [
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(cut_off(function, *call));
+        out.extend(in_front(function, *call));
     }
     out.extend(measured(function).iter().map(|own| changed(function, own)));
     let reads = function.accesses.iter();
@@ -101,6 +103,31 @@ fn cut_off(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> 
         cut.name
     );
     Some(file.violation(&INFO, span(call), "may be cut off", message))
+}
+
+/// A string that is read from the front of a buffer which the user may have filled from the middle
+/// on.
+fn in_front(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let own = placed(function, call)?;
+    let behind = function.calls.iter();
+    let behind = behind.filter(|other| other.start_byte() >= call.end_byte());
+    let mut read = behind.filter_map(|other| {
+        let mut all = readings(function, *other).into_iter();
+        let reads = all.find(|own_reading| own_reading.string.root().name() == Some(&own.name));
+        reads.map(|reading| (span(*other), reading.by))
+    });
+    let (at, by) = read.next()?;
+    let file = function.file;
+    let message = format!(
+        "{by} reads {} from its front, and {} says from which byte on the user has filled it: what lies before \
+         that is not set",
+        own.name, own.position
+    );
+    let mut violation = file.violation(&INFO, at, "reads what nothing has set", message);
+    violation
+        .related
+        .push(file.mark(span(call), "filled from the position on"));
+    Some(violation)
 }
 
 /// A string that is copied by a length which was asked for before.

@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, Writes};
+use crate::calls::{Calls, Copied, FillsFrom, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -13,12 +13,14 @@ pub(crate) struct Results {
     addresses_of: HashMap<String, String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
+    fills_from: HashMap<String, FillsFrom>,
 }
 
 impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
             copied: calls.each(|does| does.copied),
+            fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
                 .names(|does| does.switches_space)
                 .into_iter()
@@ -56,6 +58,11 @@ impl Results {
     /// What a call of that name says of what it copied, where that is not what it left.
     pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
         self.copied.get(name).copied()
+    }
+
+    /// What a call of that name fills from a byte on that an argument leads to.
+    pub(crate) fn fills_from(&self, name: &str) -> Option<FillsFrom> {
+        self.fills_from.get(name).copied()
     }
 
     /// Whether 0 is what a call of that name gives for a fault, and for nothing else.

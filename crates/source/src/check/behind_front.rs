@@ -1,0 +1,100 @@
+//! A copy that begins behind the front of an object, of as many bytes as all of it has.
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::Access;
+use super::context::FunctionContext;
+use super::limit::limit;
+
+/// What such a copy is made of.
+pub(crate) struct BehindFront {
+    /// How many bytes, which may be as many as the object has.
+    pub(crate) number: Expression,
+    /// Where the object begins.
+    pub(crate) front: Expression,
+    /// How far behind that the copy begins.
+    pub(crate) index: Expression,
+    /// The bytes of the object.
+    pub(crate) size: u64,
+    /// What says that there are no more.
+    pub(crate) bound: Span,
+}
+
+/// The copy that an access is, where nothing asks how far behind the front it begins, or holds that
+/// against its length: `n = min(n, sizeof(*p))` and `copy_to_user(to, (void *)p + at, n)`.
+pub(crate) fn behind_front(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    size: impl Fn(&Expression) -> Option<u64>,
+) -> Option<BehindFront> {
+    let number = access.bytes.as_ref()?.uncast().1;
+    let value = function.expression_of(access.value_node);
+    let Term::Binary(front, operator, index) = &value.uncast().1.term else {
+        return None;
+    };
+    let (front, index) = (front.uncast().1, index.uncast().1);
+    let (length, at) = (number.name()?, index.name().filter(|_| operator == "+")?);
+    let bound = limit(function, number, access.span)?;
+    let size = size(front).filter(|size| bound.value == Some(*size))?;
+    let known = is_asked(function, at, length) || is_made_of(function, at, length);
+    (!known).then(|| BehindFront {
+        number: number.clone(),
+        front: front.clone(),
+        index: index.clone(),
+        size,
+        bound: bound.place,
+    })
+}
+
+/// Whether a condition holds one number against another, or asks whether it is anything but 0.
+fn is_asked(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
+    let names = |own: &Expression, name: &str| own.any(&|part| part.name() == Some(name));
+    let mut asked = false;
+    function.each_of(&["binary_expression"], |node| {
+        if asked || !function.graph.names(span(node), at) {
+            return;
+        }
+        let own = function.expression_of(node);
+        asked = match &own.term {
+            Term::Binary(left, operator, right) => {
+                let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+                let zero = left.is_zero() || right.is_zero();
+                compares && (zero || names(&own, length))
+            }
+            _ => false,
+        };
+    });
+    function.each_of(&["if_statement", "conditional_expression"], |node| {
+        let condition = node.part("condition").filter(|_| !asked);
+        let own = condition.map(|own| Expression::of(function.context, own));
+        asked |= own.is_some_and(|own| is_whether(&own, at));
+    });
+    asked
+}
+
+/// `at`, `!at`, and as a part of what is asked besides.
+fn is_whether(own: &Expression, at: &str) -> bool {
+    match &own.uncast().1.term {
+        Term::Name(name) => name == at,
+        Term::Unary(operator, of) => operator == "!" && is_whether(of, at),
+        Term::Binary(left, operator, right) if matches!(operator.as_str(), "&&" | "||") => {
+            is_whether(left, at) || is_whether(right, at)
+        }
+        Term::Call(..) => own
+            .call()
+            .is_some_and(|(_, given)| given.iter().any(|own| is_whether(own, at))),
+        _ => false,
+    }
+}
+
+/// Whether one of two variables takes a value that is made of the other.
+fn is_made_of(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
+    let mut values = function.graph.assignments();
+    values.any(|(name, value)| {
+        let names = |own: &str| function.graph.names(value, own);
+        name == at && names(length) || name == length && names(at)
+    })
+}
