@@ -348,3 +348,41 @@ fn an_address_of_the_users_for_one_of_the_kernels() {
         assert_eq!(with(plain, right), NONE, "{right}");
     }
 }
+
+/// What a format prints of an argument is what the pointer leads to, or the pointer itself.
+#[test]
+fn a_format_goes_through_the_users_pointer() {
+    let with = |call: &str| {
+        rules(&format!(
+            "struct link {{ unsigned char addr[6]; unsigned int id; }};\n\nint join(struct dev *d, struct link __user *p, const char __user *name, int n)\n{{\n\tstruct link own;\n\n\tif (copy_from_user(&own, p, sizeof(own)))\n\t\treturn -EFAULT;\n\t{call};\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "pr_warn(\"%s: no %s\\n\", __func__, name)",
+        "dev_dbg(d->dev, \"name %.*s\", n, name)",
+        "dev_dbg(d->dev, \"%d%% of %-*s\", n, 8, (char *)name)",
+        "seq_printf(d->m, \"%u \" \"%pM\", own.id, &p->addr)",
+        "netdev_info(d->net, \"to %pI4\", &p->id)",
+        "print_hex(d, \"%*ph\", n, p)",
+        "d->len = snprintf(d->text, 16, \"%s\", name)",
+        "trace(d, \"%s\", (__force const char *)name)",
+        "WARN(n, \"%pUl\", p)",
+    ] {
+        assert_eq!(with(wrong), ["user-pointer-dereferenced"], "{wrong}");
+    }
+    for right in [
+        "pr_warn(\"%s: no %p\\n\", __func__, name)",
+        "pr_debug(\"%px %pK %lx\", p, name, (unsigned long)p)",
+        "seq_printf(d->m, \"%pM\", own.addr)",
+        "dev_dbg(d->dev, \"%*d %p\", n, n, name)",
+        "sprintf(d->text, \"at %p\", name)",
+        // Who is given more, or less, says what of by himself.
+        "LOG(\"%s: %p\", name)",
+        "LOG(\"%s\", d, name)",
+        "pr_info(\"100%% of %p\", name)",
+        "name = d->own, pr_info(\"%s\", name)",
+        "pr_info(d->format, name)",
+    ] {
+        assert_eq!(with(right), NONE, "{right}");
+    }
+}

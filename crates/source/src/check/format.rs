@@ -72,6 +72,58 @@ pub(crate) fn parts(format: &str) -> Option<Vec<Part>> {
     Some(found)
 }
 
+/// What is done with an argument behind a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It is printed, or says how wide something is.
+    Value,
+    /// What it leads to is printed.
+    Followed,
+}
+
+/// What may stand behind `%p` for what is printed of the memory that the pointer leads to
+/// (Documentation/core-api/printk-formats.rst); `%pI` and `%pi` have one of these behind them.
+const FOLLOWED: &[u8] = b"AaCDdEGghMmNOtURrVb4";
+const ADDRESSES: &[u8] = b"46S";
+
+/// What is done with each argument that a format takes; none of one that is not understood.
+pub(crate) fn taken(format: &str) -> Option<Vec<Taken>> {
+    let mut found = Vec::new();
+    let mut rest = format.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        // `\n` is one.
+        if byte == b'\\' {
+            rest.next();
+        }
+        if byte != b'%' {
+            continue;
+        }
+        while let Some(own) = rest.next_if(|own| b"-+ #0.*123456789hlzjtLq".contains(own)) {
+            found.extend((own == b'*').then_some(Taken::Value));
+        }
+        match rest.next()? {
+            b'%' => {}
+            b's' => found.push(Taken::Followed),
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' => found.push(Taken::Value),
+            b'p' => {
+                let named = rest.next_if(u8::is_ascii_alphanumeric);
+                let follows = named.is_some_and(|own| match own {
+                    b'I' | b'i' => rest.peek().is_some_and(|own| ADDRESSES.contains(own)),
+                    b'f' => rest.peek() == Some(&b'w'),
+                    own => FOLLOWED.contains(&own),
+                });
+                found.push(if follows {
+                    Taken::Followed
+                } else {
+                    Taken::Value
+                });
+            }
+            _ => return None,
+        }
+    }
+    Some(found)
+}
+
 /// The number that comes next; 0 where there is none.
 fn number(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u64 {
     let mut value = 0_u64;
@@ -102,6 +154,28 @@ mod tests {
         );
         for none in ["%*d", "%pM", "%.*s", "%", "%n"] {
             assert_eq!(parts(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_format_says_which_arguments_it_follows() {
+        let (value, followed) = (Taken::Value, Taken::Followed);
+        for (format, all) in [
+            ("\\n%5.3s%% %-8lld", &[followed, value][..]),
+            ("%*pbl %.*s", &[value, followed, value, followed]),
+            ("%p %px %pK %pS %pe %lx", &[value; 6]),
+            ("%pM%pI4 %pi6c %pISpc %pUl", &[followed; 5]),
+            (
+                "%pd2 %pfwP %pa %p4cc %*ph",
+                &[followed, followed, followed, followed, value, followed],
+            ),
+            ("%pid %pf", &[value, value]),
+            ("100%%", &[]),
+        ] {
+            assert_eq!(taken(format).as_deref(), Some(all), "{format}");
+        }
+        for none in ["%[a-z]", "%", "%n"] {
+            assert_eq!(taken(none), None, "{none}");
         }
     }
 }

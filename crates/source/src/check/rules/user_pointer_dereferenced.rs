@@ -5,6 +5,7 @@ use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
+use crate::check::format::{Taken, literal, taken};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
@@ -60,7 +61,47 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(through_callee(function, *call));
         out.extend(forced.then(|| through_pointer(function, *call)).flatten());
         out.extend(through_library(function, *call));
+        out.extend(through_format(function, *call));
     }
+}
+
+/// Where among what a call is given its format stands: the first literal that takes something.
+fn format(call: Node<'_>, given: &[Expression]) -> Option<(usize, Vec<Taken>)> {
+    let list = call.part("arguments")?;
+    let mut cursor = list.walk();
+    let mut words = list.named_children(&mut cursor);
+    let says =
+        words.any(|own| matches!(own.known_kind(), "string_literal" | "concatenated_string"));
+    let mut all = given.iter().enumerate().filter(|_| says);
+    all.find_map(|(at, own)| {
+        let all = taken(&literal(own)?)?;
+        (!all.is_empty()).then_some((at, all))
+    })
+}
+
+/// An address of the user's whose text or bytes a format has printed: `pr_info("%s", p)`.
+fn through_format(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let (at, taken) = format(call, given)?;
+    let behind = given.get(at + 1..)?;
+    // A macro may give more by itself.
+    let mut pairs = behind
+        .iter()
+        .zip(&taken)
+        .filter(|_| behind.len() == taken.len());
+    let users = |(own, taken): &(&Expression, &Taken)| {
+        let place = own.uncast().1;
+        let other = || match place.name() {
+            Some(name) => space::is_set_to_another(function, name),
+            None => function.assigns(place),
+        };
+        let users = || space::is_users(function, own) || is_forced(function, own);
+        **taken == Taken::Followed && users() && !other()
+    };
+    let (own, _) = pairs.find(users)?;
+    Some(gone_through(function, own, name))
 }
 
 /// An address of the user's that memcpy(), strlen() and the like are given.
@@ -104,7 +145,9 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         let kept = || !other() || space::is_from_user(function, own);
         space::is_users(function, own) && !either(own) && kept()
     };
-    let own = given.iter().find(users)?;
+    // What a format takes is printed, and need not be followed.
+    let until = format(call, given).map_or(given.len(), |(at, _)| at);
+    let own = given.iter().take(until).find(users)?;
     Some(gone_through(function, own, name))
 }
 
