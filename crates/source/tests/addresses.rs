@@ -314,6 +314,8 @@ fn an_address_of_the_users_for_one_of_the_kernels() {
     for wrong in [
         "\treturn find(d, p);",
         "\treturn find(d, p + 1);",
+        "\treturn find(d, (__force struct state *)p);",
+        "\treturn find(d, (struct state *)p);",
         "\tif (find(d, p) < 0)\n\t\treturn -ENOENT;\n\treturn 0;",
     ] {
         assert_eq!(with(plain, wrong), ["kernel-pointer-expected"], "{wrong}");
@@ -341,7 +343,9 @@ fn an_address_of_the_users_for_one_of_the_kernels() {
     }
     for right in [
         "\treturn find(d, &d->state);",
-        "\treturn find(d, (__force struct state *)p);",
+        "\treturn find(d, (__force void *)p);",
+        "\treturn find(d, (struct state *)(unsigned long)p);",
+        "\tp = o->kernels;\n\treturn find(d, (struct state *)p);",
         "\tp = o->kernels;\n\treturn find(d, p);",
         "\treturn prefetch(p), 0;",
     ] {

@@ -242,3 +242,50 @@ fn a_string_may_have_been_cut_off() {
         assert_eq!(of(&right), NONE, "{right}");
     }
 }
+
+/// Who takes an address of the user's is told by its prototype, where it is of another file.
+#[test]
+fn an_address_of_the_kernels_goes_to_nobody_who_takes_the_users() {
+    let with = |declared: &str, used: &str| {
+        rules(&format!(
+            "struct patch {{ int type; char data[8]; }};\nstruct dev {{ struct patch own; char *at; }};\n{declared}\n\n\
+             int load(struct dev *d, void __user *arg)\n{{\n\tstruct patch patch;\n\n\tif (copy_from_user(&patch, arg, sizeof(patch)))\n\t\treturn -EFAULT;\n{used}\n}}\n"
+        ))
+    };
+    let takes = "int install(struct dev *d, const void __user *data, long n);";
+    let own = "static int install(struct dev *d, const char __user *data, long n)\n{\n\treturn d->ops->install(d, data, n);\n}";
+    let wrong = "\treturn install(d, (void __force __user *)&patch, 4);";
+    for declared in [takes, own] {
+        for wrong in [
+            wrong,
+            &wrong.replace("__force ", ""),
+            &wrong.replace("&patch", "patch.data"),
+            &wrong.replace("&patch", "&patch.data[2]"),
+            &wrong.replace("&patch", "&d->own"),
+            "\tvoid __user *again = (__force void __user *)&patch;\n\n\treturn install(d, again, 4);",
+        ] {
+            assert_eq!(
+                with(declared, wrong),
+                ["swapped-arguments"],
+                "{declared} {wrong}"
+            );
+        }
+        for right in [
+            "\treturn install(d, arg, 4);",
+            &wrong.replace("&patch", "d->at"),
+            &wrong.replace("&patch", "(unsigned long)&patch"),
+            &wrong.replace("\treturn", "\tset_fs(KERNEL_DS);\n\treturn"),
+            // What was fetched may be the user's.
+            "\tstruct patch *all;\n\n\tif (get_user(all, (struct patch **)arg))\n\t\treturn -EFAULT;\n\treturn install(d, (void __force __user *)all->data, 4);",
+        ] {
+            assert_eq!(with(declared, right), NONE, "{declared} {right}");
+        }
+    }
+    for declared in [
+        "",
+        "int install(struct dev *d, unsigned long data, long n);",
+        "int install(struct dev *d, const void *data, long n);",
+    ] {
+        assert_eq!(with(declared, wrong), NONE, "{declared}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use tollgate_defect::answer;
 
+use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::lex::TokenKind;
@@ -18,10 +19,19 @@ pub(crate) fn kernels_place(
     function: &FunctionContext<'_>,
     access: &Access<'_>,
 ) -> Option<Expression> {
-    let address = function.expression(access.user)?;
-    let (mut own, mut marked) = (&address, false);
+    cast_place(function, &function.expression(access.user)?, false)
+}
+
+/// The same of an address that another function is given; by force as well, where that is said
+/// to be right.
+pub(crate) fn cast_place(
+    function: &FunctionContext<'_>,
+    address: &Expression,
+    by_force: bool,
+) -> Option<Expression> {
+    let (mut own, mut marked) = (address, false);
     while let Term::Cast(to, value) = &own.term {
-        if to.pointers == 0 || space::is_forced(function, own, value) {
+        if to.pointers == 0 || !by_force && space::is_forced(function, own, value) {
             return None;
         }
         marked |= space::is_cast(function, own, value);
@@ -96,9 +106,14 @@ fn is_of_arrays(function: &FunctionContext<'_>, place: &Expression) -> bool {
 }
 
 /// Whether nothing that a pointer takes may be an address of the user's: a number, a cast, one
-/// that is declared so.
+/// that is declared so, what an access has fetched.
 fn leads_to_kernel(function: &FunctionContext<'_>, name: &str) -> bool {
     let graph = function.graph;
+    let fetches = |own: &Access<'_>| own.count.is_none() && own.word.direction == Direction::Read;
+    let mut fetched = function.accesses.iter().filter(|own| fetches(own));
+    if fetched.any(|own| own.value_root == name) {
+        return false;
+    }
     let mut effects = graph.effects.iter();
     !effects.any(|effect| match &effect.kind {
         EffectKind::Write(write) if graph.name_of(effect) == name && graph.is_whole(effect) => {

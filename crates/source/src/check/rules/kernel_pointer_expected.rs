@@ -76,6 +76,10 @@ fn is_known(function: &FunctionContext<'_>, name: &str) -> bool {
 /// the place no other.
 fn is_users(function: &FunctionContext<'_>, own: &Expression) -> bool {
     let place = match &own.term {
+        // Whoever has a structure goes through it.
+        Term::Cast(to, value) if to.pointers == 1 && is_aggregate(&to.base) => {
+            return value.name().is_some() && is_users(function, value);
+        }
         Term::Name(_) | Term::Member { .. } => own,
         Term::Binary(left, operator, _) if operator == "+" => left,
         _ => return false,
@@ -85,4 +89,10 @@ fn is_users(function: &FunctionContext<'_>, own: &Expression) -> bool {
         None => function.assigns(place),
     };
     space::is_users(function, own) && !other()
+}
+
+/// Whether a type is a structure by its name.
+fn is_aggregate(base: &str) -> bool {
+    let word = base.split_whitespace().find(|own| *own != "const");
+    matches!(word, Some("struct" | "union"))
 }

@@ -1,15 +1,16 @@
 use tollgate_defect::answer;
+use tree_sitter::Node;
 
 use crate::check::accesses::Access;
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
-use crate::check::forced::kernels_place;
+use crate::check::forced::{cast_place, kernels_place};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::summary::parameter;
-use crate::check::tokens::parameters;
+use crate::check::tokens::{parameter_spans, parameters};
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -37,6 +38,58 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .filter_map(|own| swapped(function, own)),
     );
     sizes(function, out);
+    let mut words = function.file.tokens_in(function.body.span).iter();
+    if words.any(|own| own.span.of(function.file.text) == b"__user") {
+        let all = function.calls.iter();
+        out.extend(all.filter_map(|call| handed(function, *call)));
+    }
+}
+
+/// An address of the kernel's that a cast makes the user's, by force or not, and that a function is
+/// given which is declared to take one of the user's.
+fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let (file, name) = (function.file, function.callee(call)?);
+    let mut accesses = function.accesses.iter().chain(function.through);
+    let known = file.words.knows(name) || file.words.addresses(name);
+    if known || accesses.any(|own| own.node == call) {
+        return None;
+    }
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let mut places = given.iter().enumerate().filter_map(|(at, own)| {
+        let only = own.name().and_then(|name| function.graph.only_value(name));
+        let value = only.and_then(|at| function.expression(at));
+        let place = cast_place(function, value.as_ref().unwrap_or(own), true)?;
+        Some((at, own, place))
+    });
+    let (at, own, place) = places.next()?;
+    // Last what takes longest.
+    takes_users(function, name, at).then_some(())?;
+    let message = format!(
+        "{} lies in the kernel's memory, and {name}() is declared to take an address of the user's",
+        file.plain(place.span)
+    );
+    let mut violation = file.violation(&INFO, own.span, "the kernel's", message);
+    violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
+/// Whether a function is declared to take an address of the user's in a place.
+fn takes_users(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
+    let file = function.file;
+    let Some(body) = file.body_named(name) else {
+        let takes = file.parameters(name);
+        return takes.is_some_and(|takes| {
+            let own = takes.get(at);
+            own.is_some_and(|own| own.pointer && own.users)
+        });
+    };
+    let places = parameter_spans(file.tokens, body);
+    let place = places.and_then(|places| places.get(at).copied());
+    place.is_some_and(|place| {
+        let mut own = file.tokens_in(place).iter();
+        own.any(|own| own.span.of(file.text) == b"__user")
+    })
 }
 
 /// The size that the kernel's object has, where that of the program's belongs.
