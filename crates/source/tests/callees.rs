@@ -532,3 +532,45 @@ fn a_ring_of_functions_comes_to_an_end() {
     let wide = (0..6).rev().map(level).collect::<String>();
     assert!(rules(&wide, "\tg0_0(d, &r, &arg->id, n);\n\treturn 0;").len() <= 72);
 }
+
+/// Who is declared to take an address of the user's will access it.
+#[test]
+fn who_takes_the_users_address_may_sleep() {
+    let with = |declared: &str, used: &str| {
+        let text = format!(
+            "{declared}\n\nint walk(struct dev *d, struct list __user *to, int n)\n{{\n\tint err = 0;\n\n\tif (!n)\n\t\treturn put_user(0, &to->count);\n{used}\n\treturn err;\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<String>>()
+    };
+    let takes = "int dump(struct dev *d, struct list __user *to);";
+    let wrong = "\tspin_lock(&d->lock);\n\terr = dump(d, to);\n\tspin_unlock(&d->lock);";
+    for wrong in [
+        wrong,
+        "\trcu_read_lock();\n\tlist_for_each_entry_rcu(own, &d->all, list) {\n\t\terr = dump(own, to + err);\n\t\tif (err < 0)\n\t\t\tbreak;\n\t}\n\trcu_read_unlock();",
+        "\tscoped_guard(spinlock, &d->lock) {\n\t\terr = dump(d, n ? to : to + 1);\n\t}",
+    ] {
+        assert_eq!(with(takes, wrong), ["fault-in-atomic"], "{wrong}");
+    }
+    for right in [
+        &wrong.replace("dump(d, to)", "dump(d, NULL)"),
+        "\tspin_lock(&d->lock);\n\td->on = 1;\n\tspin_unlock(&d->lock);\n\terr = dump(d, to);",
+        &wrong.replace("\terr", "\tpagefault_disable();\n\terr"),
+        // Code relies on it that a fault fails there, and another's lock is none of the fault's.
+        "\tpreempt_disable();\n\terr = dump(d, to);\n\tpreempt_enable();",
+        "\tmmap_read_lock(d->mm);\n\terr = dump(d, to);\n\tmmap_read_unlock(d->mm);",
+        &wrong.replace("dump(d, to)", "d->dump(d, to)"),
+    ] {
+        assert_eq!(with(takes, right), NONE, "{right}");
+    }
+    for declared in [
+        "",
+        "#define dump(d, to) note(d, (unsigned long)(to))",
+        "int dump(struct dev *d, unsigned long to);",
+    ] {
+        assert_eq!(with(declared, wrong), NONE, "{declared}");
+    }
+    let signal = "int force_sig_fault(int sig, void __user *addr);";
+    let held = wrong.replace("dump(d, to)", "force_sig_fault(7, to)");
+    assert_eq!(with(signal, &held), NONE);
+}

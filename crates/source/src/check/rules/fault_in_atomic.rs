@@ -2,7 +2,9 @@ use crate::check::context::FunctionContext;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::check::summary::faults_in;
+use crate::check::words::Permission;
 use crate::expression::Expression;
 use crate::flow::{Action, Flow, Node};
 use crate::hashed::{HashMap, HashSet};
@@ -62,7 +64,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 if !is_expected(function, *call, &region) {
                     continue;
                 }
-                let sleeper = sleeper(function, *call);
+                let sleeper = sleeper(function, *call, &region);
                 out.extend(sleeper.map(|own| violation(function, &own, &region)));
                 told.insert(place);
             }
@@ -100,20 +102,61 @@ struct Sleeper {
     span: Span,
     /// What it calls that does.
     inner: Option<String>,
+    /// Whether no more is known of it than that it is given an address of the user's.
+    declared: bool,
 }
 
-fn sleeper(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Sleeper> {
+fn sleeper(
+    function: &FunctionContext<'_>,
+    call: tree_sitter::Node<'_>,
+    region: &Region,
+) -> Option<Sleeper> {
     let name = function.callee(call)?;
     let inner = match function.known.get(name) {
         _ if function.file.words.may_fault(name) => None,
         Some(own) => Some(own.faults.clone()?),
         None if function.known.may_sleep(name) => Some(faults_in(function, name)?),
-        None => return None,
+        None => {
+            // Who relies on it that a fault fails there knows whom he calls, and so does who
+            // holds another's mmap lock.
+            let words = function.file.words;
+            let hard = !words.is_fallible(region.group) && !words.is_taken_again(region.group);
+            return (hard && is_handed(function, call, name)).then(|| Sleeper {
+                name: name.to_owned(),
+                span: span(call),
+                inner: None,
+                declared: true,
+            });
+        }
     };
     Some(Sleeper {
         name: name.to_owned(),
         span: span(call),
         inner,
+        declared: false,
+    })
+}
+
+/// Whether a function of another file is given an address of the user's, and declared to take
+/// one: what for, if not to access it?
+fn is_handed(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>, name: &str) -> bool {
+    let (file, words) = (function.file, function.file.words);
+    let pointer = function.graph.local(name).is_some() || function.is_parameter(name);
+    let quiet = words.knows(name)
+        || words.is_sleepless(name)
+        || words.addresses(name)
+        || words.permission(name) == Permission::Allowed;
+    if pointer || quiet || file.bodies.iter().any(|body| body.name == name) {
+        return false;
+    }
+    let whole = function.expression_of(call);
+    let given = whole.call().map_or(&[][..], |(_, given)| given);
+    let users = |own: &Expression| !own.is_null() && space::is_users(function, own);
+    let mut given = given.iter().enumerate().filter(|(_, own)| users(own));
+    // Last what takes longest.
+    given.any(|(at, _)| {
+        let takes = file.parameters(name);
+        takes.is_some_and(|takes| takes.get(at).is_some_and(|own| own.pointer && own.users))
     })
 }
 
@@ -283,12 +326,14 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
         ),
         false => ("may sleep", "may sleep", "nobody may sleep from here on"),
     };
+    let within = match &own.inner {
+        Some(inner) => format!(" in {inner}()"),
+        None if own.declared => ", as it is given an address of the user's".to_owned(),
+        None => String::new(),
+    };
     let message = format!(
-        "{}() {does}{}, and stands behind {} on line {}",
+        "{}() {does}{within}, and stands behind {} on line {}",
         own.name,
-        own.inner
-            .as_ref()
-            .map_or_else(String::new, |inner| format!(" in {inner}()")),
         region.call,
         function.line(region.begin)
     );
