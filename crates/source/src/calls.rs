@@ -575,6 +575,7 @@ pub(crate) struct Calls {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) atomics: Vec<Atomic>,
     pub(crate) locks: Vec<Lock>,
+    pub(crate) bit_locks: Vec<Lock>,
     pub(crate) lock_words: Vec<LockWord>,
     pub(crate) owner_words: Vec<OwnerWord>,
     pub(crate) window_names: Vec<WindowName>,
@@ -592,6 +593,7 @@ struct File {
     pair: Vec<Pair>,
     atomic: Vec<Atomic>,
     lock: Vec<Lock>,
+    bit_lock: Vec<Lock>,
     lock_word: Vec<LockWord>,
     owner_word: Vec<OwnerWord>,
     window_name: Vec<WindowName>,
@@ -627,6 +629,7 @@ impl Calls {
             pairs: file.pair,
             atomics: file.atomic,
             locks: file.lock,
+            bit_locks: file.bit_lock,
             lock_words: file.lock_word,
             owner_words: file.owner_word,
             window_names: file.window_name,
@@ -656,7 +659,8 @@ impl Calls {
     pub(crate) fn every_name(&self) -> impl Iterator<Item = &str> {
         let pairs = self.pairs.iter().flat_map(|own| [&own.begin, &own.end]);
         let atomics = self.atomics.iter().map(|own| [&own.begins, &own.ends]);
-        let locks = self.locks.iter().map(|own| [&own.begins, &own.ends]);
+        let locks = self.locks.iter().chain(&self.bit_locks);
+        let locks = locks.map(|own| [&own.begins, &own.ends]);
         let groups = atomics.chain(locks).flatten().flatten();
         let classes = self.guards.iter().flat_map(|own| &own.classes);
         let calls = self.all.iter().map(|call| &call.name);
@@ -710,6 +714,8 @@ mod tests {
             );
         }
         assert!(calls.guards.iter().all(|guard| !guard.reason.is_empty()));
+        let mut locks = calls.locks.iter().chain(&calls.bit_locks);
+        assert!(locks.all(|own| !own.reason.is_empty()));
         assert!(calls.lock_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.owner_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.window_names.iter().all(|own| !own.reason.is_empty()));

@@ -82,3 +82,62 @@ fn a_lock_that_is_let_go_or_that_is_the_callers_is_not_kept() {
         assert_eq!(rules(right), NONE, "{right}");
     }
 }
+
+/// A bit that is set by whoever goes on is a lock as well.
+#[test]
+fn a_bit_is_kept_where_a_fault_leaves() {
+    let wrong = "\tif (test_and_set_bit(BUSY, &d->flags))\n\t\treturn -EBUSY;\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\td->v = v;\n\tclear_bit(BUSY, &d->flags);\n\treturn 0;";
+    let inside = "\tif (!test_and_set_bit_lock(0, &d->state)) {\n\t\tif (copy_to_user(p, &d->v, 4))\n\t\t\treturn -EFAULT;\n\t\tclear_bit_unlock(0, &d->state);\n\t}\n\treturn 0;";
+    let waits = "\twhile (test_and_set_bit(BUSY, &d->flags))\n\t\tcpu_relax();\n\tret = fetch(&v, p);\n\tif (ret)\n\t\treturn ret;\n\td->v = v;\n\t__clear_bit(BUSY, &d->flags);\n\treturn 0;";
+    let fault = "(get_user(v, p))\n\t\treturn";
+    for wrong in [
+        wrong,
+        inside,
+        waits,
+        &wrong.replace(
+            "if (test_and_set_bit(BUSY, &d->flags))",
+            "ret = test_and_set_bit(BUSY, &d->flags);\n\tif (ret)",
+        ),
+        // Another bit, or another word.
+        &wrong
+            .replace(
+                fault,
+                "(get_user(v, p)) {\n\t\tclear_bit(OPEN, &d->flags);\n\t\treturn",
+            )
+            .replace("-EFAULT;", "-EFAULT;\n\t}"),
+    ] {
+        assert_eq!(rules(wrong), ["kept-lock"], "{wrong}");
+    }
+    let cleared = wrong
+        .replace(
+            fault,
+            "(get_user(v, p)) {\n\t\tclear_bit(BUSY, &d->flags);\n\t\treturn",
+        )
+        .replace("-EFAULT;", "-EFAULT;\n\t}");
+    for right in [
+        &cleared,
+        // It stays set where all goes well.
+        &cleared.replace("v;\n\tclear_bit(BUSY, &d->flags);", "v;"),
+        &wrong
+            .replace(fault, "(get_user(v, p))\n\t\tret =")
+            .replace("return 0", "return ret"),
+        // Nothing clears it here, or who is given it may.
+        &wrong.replace("clear_bit(BUSY, &d->flags)", "clear_bit(BUSY, &d->other)"),
+        &wrong.replace("clear_bit(BUSY,", "clear_bit(OPEN,"),
+        &wrong
+            .replace(fault, "(get_user(v, p)) {\n\t\tdev_abort(d);\n\t\treturn")
+            .replace("-EFAULT;", "-EFAULT;\n\t}"),
+        // Another one has it.
+        "\tif (test_and_set_bit(BUSY, &d->flags)) {\n\t\tif (put_user(1, p))\n\t\t\treturn -EFAULT;\n\t\treturn -EBUSY;\n\t}\n\td->v = 1;\n\tclear_bit(BUSY, &d->flags);\n\treturn 0;",
+        // Nobody asked whether it was set.
+        &wrong.replace(
+            "\tif (test_and_set_bit(BUSY, &d->flags))\n\t\treturn -EBUSY;",
+            "\tset_bit(BUSY, &d->flags);",
+        ),
+    ] {
+        assert_eq!(rules(right), NONE, "{right}");
+    }
+    // It is the file's, which the program has.
+    let given = "\tif (test_and_set_bit(BUSY, &d->flags))\n\t\treturn -EBUSY;\n\tret = anon_inode_getfd(\"dev\", &ops, d->own, 0);\n\tif (ret < 0) {\n\t\tclear_bit(BUSY, &d->flags);\n\t\treturn ret;\n\t}\n\tif (put_user(ret, p))\n\t\treturn -EFAULT;\n\treturn 0;";
+    assert!(!rules(given).contains(&"kept-lock".to_owned()));
+}

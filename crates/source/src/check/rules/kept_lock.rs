@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
-use crate::check::fate::{Fallible, fallible, fate, is_given_users};
+use crate::check::fate::{Arm, Fallible, fallible, fate, is_given_users};
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -38,6 +38,8 @@ enum Kind {
     Known(usize),
     /// What the calls' names say.
     Named(String),
+    /// A bit of a word.
+    Bit,
 }
 
 /// What a call of that name does to a lock, and whether it takes it.
@@ -50,7 +52,8 @@ fn kind(words: &CheckWords, name: &str) -> Option<(Kind, bool)> {
             .lock_named(name)
             .map(|(stem, takes)| (Kind::Named(stem), takes))
     };
-    known.or_else(named)
+    let bit = || words.results().bit(name).map(|sets| (Kind::Bit, sets));
+    known.or_else(bit).or_else(named)
 }
 
 /// A call that takes a lock or lets it go.
@@ -62,6 +65,38 @@ struct Turn {
     takes: bool,
     /// The lock, where it is an argument.
     lock: Option<Expression>,
+    /// Which bit of it is one.
+    bit: Option<Expression>,
+    /// Where it is known whether it was taken: the other way it was another one's already.
+    arms: Vec<Arm>,
+}
+
+impl Turn {
+    /// Sets a bit and asks whether it was set, or clears one.
+    fn of_bit(
+        function: &FunctionContext<'_>,
+        call: Node<'_>,
+        (node, takes): (usize, bool),
+    ) -> Option<Self> {
+        let whole = function.expression_of(call);
+        let (name, given) = whole.call()?;
+        let [bit, lock] = given else { return None };
+        let own = || fate(function, &Fallible::of(function, call)).map(|own| own.arms);
+        let arms = match takes {
+            true => own().filter(|own| !own.is_empty())?,
+            false => Vec::new(),
+        };
+        Some(Self {
+            node,
+            span: span(call),
+            name: name.to_owned(),
+            kind: Kind::Bit,
+            takes,
+            lock: Some(lock.clone()),
+            bit: Some(bit.clone()),
+            arms,
+        })
+    }
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
@@ -86,6 +121,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         // Of a lock that is taken in several places once.
         let first = held.ends.iter().min().copied();
         if first.is_some_and(|first| asked.insert(first))
+            // A bit that is cleared once more is as clear as before.
+            && taken.kind != Kind::Bit
             && let Some((access, end)) = held.twice(&faults)
             && again.insert(end)
         {
@@ -148,13 +185,19 @@ fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
             .or_else(|| locks::headers(function, name));
         let known = known.map(|(kind, takes)| (Kind::Known(kind), takes));
         let (kind, takes) = known.or_else(|| kind(words, name))?;
+        let node = *places.get(&span(*call))?;
+        if kind == Kind::Bit {
+            return Turn::of_bit(function, *call, (node, takes));
+        }
         Some(Turn {
-            node: *places.get(&span(*call))?,
+            node,
             span: span(*call),
             name: name.to_owned(),
             kind,
             takes,
             lock: locks::given(function, *call),
+            bit: None,
+            arms: Vec::new(),
         })
     });
     calls.collect()
@@ -339,6 +382,7 @@ impl<'f, 's> Held<'f, 's> {
         match self.taken.kind {
             Kind::Known(kind) => self.function.file.words.counts_things(kind),
             Kind::Named(_) => false,
+            Kind::Bit => true,
         }
     }
 
@@ -350,12 +394,15 @@ impl<'f, 's> Held<'f, 's> {
         self.begins.contains(&node.span)
     }
 
-    /// Whether it is let go there, by the function or by another of the file.
+    /// Whether it is let go there, by the function or by another of the file; a bit goes with
+    /// the file that becomes the program's.
     fn lets_go(&self, node: &Step) -> bool {
+        let words = self.function.file.words;
+        let installed = |name: &str| words.installs(name) || words.makes_file_of(name).is_some();
         let by_callee = || match &node.action {
             Action::Call(call) => {
                 let own = (call.name.clone(), self.taken.kind.clone());
-                self.callees.contains(&own)
+                self.callees.contains(&own) || self.taken.kind == Kind::Bit && installed(&call.name)
             }
             _ => false,
         };
@@ -365,8 +412,14 @@ impl<'f, 's> Held<'f, 's> {
     /// What is come to with it, and no way from the front without.
     fn nodes(&self) -> HashSet<usize> {
         let graph = self.function.graph;
-        let mut held = graph.reached_behind(self.taken.node, |node| self.lets_go(node));
-        let free = graph.reached(0, |node| self.is_begin(node));
+        let lets_go = |node: &Step| self.lets_go(node);
+        let arms = || self.taken.arms.iter();
+        let mut held = match self.taken.arms.is_empty() {
+            true => graph.reached_behind(self.taken.node, lets_go),
+            false => graph.reached_any(arms().map(|arm| arm.success), lets_go),
+        };
+        let others = arms().map(|arm| arm.fault);
+        let free = graph.reached_any(others.chain([0]), |node| self.is_begin(node));
         held.retain(|at| !free.contains(at));
         held
     }
@@ -416,7 +469,7 @@ impl<'f, 's> Held<'f, 's> {
 /// Whether one call may let go what the other has taken.
 fn is_same(taken: &Turn, other: &Turn) -> bool {
     let member = |own: &Turn| own.lock.as_ref().and_then(locks::member).map(str::to_owned);
-    taken.kind == other.kind && member(taken) == member(other)
+    taken.kind == other.kind && taken.bit == other.bit && member(taken) == member(other)
 }
 
 fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: Span) -> Violation {

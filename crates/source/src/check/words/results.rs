@@ -14,11 +14,14 @@ pub(crate) struct Results {
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
     fills_from: HashMap<String, FillsFrom>,
+    /// What sets a bit, and what clears it, as a lock is taken and let go.
+    bits: HashMap<String, bool>,
 }
 
 impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
+            bits: bits(calls),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
@@ -55,6 +58,11 @@ impl Results {
         self.switches_space.contains(name)
     }
 
+    /// Whether a call of that name sets a bit and tells whether it was set, or else clears one.
+    pub(crate) fn bit(&self, name: &str) -> Option<bool> {
+        self.bits.get(name).copied()
+    }
+
     /// What a call of that name says of what it copied, where that is not what it left.
     pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
         self.copied.get(name).copied()
@@ -74,4 +82,13 @@ impl Results {
 fn addresses_of(calls: &Calls) -> HashMap<String, String> {
     let types = calls.each(|does| does.address_type.clone());
     types.into_iter().map(|(call, of)| (of, call)).collect()
+}
+
+fn bits(calls: &Calls) -> HashMap<String, bool> {
+    let locks = calls.bit_locks.iter();
+    let turns = locks.flat_map(|own| {
+        let begins = own.begins.iter().map(|name| (name.clone(), true));
+        begins.chain(own.ends.iter().map(|name| (name.clone(), false)))
+    });
+    turns.collect()
 }
