@@ -181,3 +181,100 @@ fn an_option_that_is_fetched_again_keeps_nothing_that_was_checked() {
         "copy_from_sockptr_offset(own + 1, optval, sizeof(tmp), sizeof(d->whole) - sizeof(tmp))";
     assert_eq!(with(rest, "\t\t*own = tmp;\n"), NONE);
 }
+
+/// What another function says of a header holds of the copy that it was given.
+#[test]
+fn a_header_that_a_call_has_judged_is_fetched_again() {
+    let with = |header: &str, asked: &str, second: &str| {
+        rules(&format!(
+            "struct head {{ unsigned int size; unsigned int kind; }};\nstruct job {{ unsigned char *buf; }};\n\
+             long send(struct dev *d, struct job *job, char *own, const char __user *in, unsigned long n)\n{{\n\t{header};\n\tint err = 0;\n\n\
+             {asked}{second}}}\n"
+        ))
+    };
+    let header = "struct head head";
+    let asked = "\tif (copy_from_user(&head, in, sizeof(head)))\n\t\treturn -EFAULT;\n\tif (n < size_of(&head))\n\t\treturn -EINVAL;\n";
+    let second =
+        "\tif (copy_from_user(job->buf, in, n))\n\t\treturn -EFAULT;\n\treturn run(d, job);\n";
+    assert_eq!(with(header, asked, second), TWICE);
+    let told = asked.replace(
+        "if (n < size_of(&head))",
+        "err = check(d, &head);\n\tif (err)",
+    );
+    let bytes = asked.replace("&head", "head");
+    let own = second
+        .replace("job->buf", "own")
+        .replace("run(d, job)", "run(d, own, n)");
+    assert_eq!(with(header, &told, second), TWICE);
+    assert_eq!(with("unsigned char head[8]", &bytes, second), TWICE);
+    assert_eq!(with(header, asked, &own), TWICE);
+
+    let behind =
+        |statement: &str| second.replace("\treturn run", &format!("{statement}\treturn run"));
+    for right in [
+        behind("\tif (n < size_of((struct head *)job->buf))\n\t\treturn -EINVAL;\n"),
+        behind("\tmemcpy(job->buf, &head, sizeof(head));\n"),
+        behind("\t*(struct head *)job->buf = head;\n"),
+        behind("\tif (memcmp(job->buf, &head, sizeof(head)))\n\t\treturn -EINVAL;\n"),
+        second.replace("run(d, job)", "run(d, job, &head)"),
+        second.replace("in, n", "in + sizeof(head), n"),
+        // Nobody sees it.
+        second.replace("return run(d, job)", "kfree(job);\n\treturn 0"),
+        second.replace("return run(d, job)", "pr_debug(\"%p\", job);\n\treturn 0"),
+    ] {
+        assert_eq!(with(header, asked, &right), NONE, "{right}");
+    }
+    // Nothing was judged.
+    for asked in [
+        asked.replace(
+            "if (n < size_of(&head))\n\t\treturn -EINVAL",
+            "note(d, &head)",
+        ),
+        asked.replace("size_of(&head)", "size_of(d)"),
+    ] {
+        assert_eq!(with(header, &asked, second), NONE, "{asked}");
+    }
+}
+
+/// What was checked of a header is the front of what is fetched again.
+#[test]
+fn a_member_of_the_header_in_the_whole_is_the_one_that_was_checked() {
+    let with = |whole: &str, behind: &str| {
+        rules(&format!(
+            "struct head {{ unsigned int size; unsigned int kind; }};\nstruct whole {{ {whole} }};\n\
+             long send(struct dev *d, void __user *arg)\n{{\n\tstruct head head, *again;\n\tstruct whole *all;\n\n\
+             \tif (copy_from_user(&head, arg, sizeof(head)))\n\t\treturn -EFAULT;\n\tif (head.size > 64)\n\t\treturn -EINVAL;\n\
+             \tall = room(d, head.size);\n\tif (copy_from_user(all, arg, head.size))\n\t\treturn -EFAULT;\n{behind}\n\treturn 0;\n}}\n"
+        ))
+    };
+    let whole = "struct head head; char data[16];";
+    for wrong in [
+        "\tput(d, all->head.size);",
+        "\td->n = all->head.size;",
+        "\tif (copy_to_user(arg, all, all->head.size) != 0)\n\t\treturn -EFAULT;",
+        "\tput(d, ((struct head *)all)->size);",
+        "\tagain = (struct head *)all;\n\tput(d, again->size);",
+    ] {
+        assert!(with(whole, wrong).contains(&TWICE[0].to_owned()), "{wrong}");
+    }
+    for right in [
+        "\tall->head.size = head.size;\n\tput(d, all->head.size);",
+        "\tif (all->head.size != head.size)\n\t\treturn -EINVAL;\n\tput(d, all->head.size);",
+        "\tif (all->head.size > 64)\n\t\treturn -EINVAL;\n\tput(d, all->head.size);",
+        "\tput(d, head.size);",
+        "\tput(d, all->head.kind);",
+        "\tagain = d->again;\n\tput(d, again->size);",
+    ] {
+        assert!(
+            !with(whole, right).contains(&TWICE[0].to_owned()),
+            "{right}"
+        );
+    }
+    let used = "\tput(d, all->head.size);";
+    for other in [
+        "char data[16]; struct head head;",
+        "struct { unsigned int kind; unsigned int size; } head; char data[16];",
+    ] {
+        assert!(!with(other, used).contains(&TWICE[0].to_owned()), "{other}");
+    }
+}

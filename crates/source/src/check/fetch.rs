@@ -32,6 +32,8 @@ pub(crate) struct Fetch<'t> {
     pub(crate) counted: bool,
     /// The variable that the value is or lies in; empty where another function has it.
     pub(crate) value_root: String,
+    /// What it fills, without casts, where that is an argument.
+    pub(crate) value: Option<Expression>,
     /// Whether it leaves out as much at the front of both sides.
     pub(crate) shifted: bool,
     /// Whether all of what that leads to is filled, and no member of it.
@@ -62,6 +64,7 @@ impl<'t> Fetch<'t> {
             counted: access.count.is_some(),
             shifted: address().is_some(),
             value_root: access.value_root.clone(),
+            value: Some(value().uncast().1.clone()),
             whole: matches!(value().uncast().1.term, Term::Name(_) | Term::Behind(_)),
             bytes: access.bytes.clone(),
             stays: is_member_behind(&value()),
@@ -93,6 +96,7 @@ impl<'t> Fetch<'t> {
             counted: true,
             shifted: false,
             value_root: root_of(function.context, variable),
+            value: None,
             whole: true,
             bytes: None,
             stays: false,
@@ -127,6 +131,7 @@ impl<'t> Fetch<'t> {
             stays: is_member_behind(&filled),
             all: is_all_of(&filled, &value_root),
             value_root,
+            value: Some(filled.uncast().1.clone()),
             asked: None,
             used: OnceCell::new(),
         })
@@ -153,6 +158,7 @@ impl<'t> Fetch<'t> {
                 counted: own.counted,
                 shifted: false,
                 value_root: String::new(),
+                value: None,
                 whole: false,
                 bytes: None,
                 stays: false,

@@ -64,6 +64,7 @@ mod paths;
 mod pieces;
 mod placed;
 mod range;
+mod refetched;
 mod rule;
 mod rules;
 mod short;

@@ -2,13 +2,15 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use crate::check::accesses::root_of;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::refetched::{
+    front, goes_unasked, is_compared, is_judged, is_refused, is_set, operands,
+};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::words::Permission;
@@ -219,9 +221,11 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
             let fields = checked_fields(function, first, second);
             let kept = second.stays && second.bytes == first.bytes && !first.stays;
             kept && !fields.is_empty() && !is_asked_again(function, second)
-                || fields
-                    .into_iter()
-                    .any(|field| uses_part(function, first, second, &Part::Field(field)))
+                || fields.into_iter().any(|field| {
+                    let own = || uses_part(function, first, second, &Part::Field(field.clone()));
+                    uses_front(function, first, second, &field).unwrap_or_else(own)
+                })
+                || goes_unjudged(function, first, second)
         }
         _ => false,
     }
@@ -504,6 +508,46 @@ fn uses_part(
     (read || whole) && !set
 }
 
+/// Whether that part is read of the structure with which the second copy begins, and neither set
+/// nor checked again; none where it has no such.
+fn uses_front(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    wanted: &str,
+) -> Option<bool> {
+    let nodes = front(function, first, second, wanted);
+    let checks = operands(function, &conditions(function, first, second));
+    let given = |node: &Node<'_>| {
+        let mut accesses = function.accesses.iter();
+        accesses.any(|own| own.span.contains(span(*node)))
+    };
+    // What an access is as large as is no comparison, whatever its result is held against.
+    let settled = |node: &Node<'_>| {
+        if given(node) {
+            return false;
+        }
+        let later = conditions_from(function, second.span.end);
+        let mut later = later.iter().filter(|own| own.contains(span(*node)));
+        is_set(function, *node)
+            || is_compared(function, first, *node)
+            || is_refused(function, *node)
+            || later.any(|own| {
+                let again = operands(function, &[*own]);
+                again.iter().any(|own| checks.contains(own))
+            })
+    };
+    (!nodes.is_empty()).then(|| !nodes.iter().any(settled))
+}
+
+/// Whether a call has judged all of the first copy, and nothing judges the second, which goes on.
+fn goes_unjudged(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    is_judged(function, first, &conditions(function, first, second)) && {
+        let later = conditions_from(function, second.span.end);
+        goes_unasked(function, first, second, &later)
+    }
+}
+
 /// Whether a call behind the second fetch is given the address of what it filled: it sees
 /// all of it. What goes back to the user, or is cleared, is not used.
 fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
@@ -702,55 +746,4 @@ fn is_pointer_to(function: &FunctionContext<'_>, given: &Expression, second: &Fe
             let value = function.expression(value).filter(|_| behind);
             value.is_some_and(|value| value.uncast().1.name() == Some(root))
         })
-}
-
-/// What conditions ask for, each thing by itself, whether it is so or not.
-fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expression> {
-    let mut found = Vec::new();
-    for whole in conditions.iter().filter_map(|at| function.expression(*at)) {
-        let either = whole.joined("||").into_iter();
-        let each = either.flat_map(|own| own.joined("&&"));
-        found.extend(each.map(|own| match &own.term {
-            Term::Unary(not, inner) if not == "!" => (**inner).clone(),
-            _ => own.clone(),
-        }));
-    }
-    found
-}
-
-/// Whether a condition compares the node with something that may be of the first copy:
-/// a second one over it leaves nothing to compare with, so that there a difference has
-/// to be refused, and what is looked for by its value is used.
-fn is_compared(function: &FunctionContext<'_>, first: &Fetch<'_>, node: Node<'_>) -> bool {
-    let over = root_of(function.context, node) == first.value_root;
-    let mut node = node;
-    while let Some(parent) = function.above(node) {
-        let operator = function.context.operator(parent);
-        if parent.known_kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
-            return !over || operator == b"!=";
-        }
-        if parent.is_statement() {
-            return false;
-        }
-        node = parent;
-    }
-    false
-}
-
-/// Whether an `if` compares the node with a limit and leaves the function, or goes on to
-/// its end, where it does not keep to it.
-fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let around = function.around(node);
-    let mut around = around.take_while(|own| !own.is_statement());
-    let limited = around.any(|own| {
-        let operator = function.context.operator(own);
-        own.known_kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
-    });
-    let mut around = function.around(node);
-    let holder = around.find(|own| own.is_statement());
-    let asked = holder.filter(|own| limited && own.known_kind() == "if_statement");
-    asked.is_some_and(|own| {
-        let mut inside = function.graph.inside(span(own));
-        inside.any(|own| function.graph.leaves(own))
-    })
 }

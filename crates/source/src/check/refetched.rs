@@ -1,0 +1,262 @@
+//! What a function does with a second copy of what it has fetched and checked before.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::{bare, span};
+use crate::span::Span;
+use crate::types::Shape;
+
+use super::accesses::root_of;
+use super::context::FunctionContext;
+use super::fetch::Fetch;
+use super::fetched::{is_all_of, is_line_of_log, is_told};
+use super::space;
+
+/// Whether a call that is given all of what the first fetch filled says what it is, and its result
+/// is asked in one of some conditions: `if (count < size_of(&header))`.
+pub(crate) fn is_judged(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    conditions: &[Span],
+) -> bool {
+    let words = function.file.words;
+    let mut calls = function.calls.iter().filter(|_| first.all);
+    calls.any(|call| {
+        let Some(name) = function.callee(*call) else {
+            return false;
+        };
+        let whole = function.expression_of(*call);
+        let given = whole.call().map_or(&[][..], |(_, given)| given);
+        let filled = first.value.as_ref();
+        let own = |own: &Expression| match filled {
+            Some(filled) => own.uncast().1 == filled,
+            None => is_all_of(own, &first.value_root),
+        };
+        // What copies, frees or tells whether it is there says nothing of what is in it.
+        let other = words.access(name).is_some()
+            || words.fetches(name).is_some()
+            || words.tells_errors(name)
+            || words.tells_null(name)
+            || words.frees(name)
+            || function.may_fault(name);
+        span(*call).start >= first.span.end
+            && !other
+            && given.iter().any(own)
+            && is_told(function, *call, conditions)
+    })
+}
+
+/// Whether what the second fetch filled goes on, or a member of it is read, and nothing behind it
+/// speaks of the first copy as well or judges the second: whoever holds both may compare them.
+pub(crate) fn goes_unasked(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    conditions: &[Span],
+) -> bool {
+    let behind = |place: Span| place.start >= second.span.end;
+    let (one, other) = (&first.value_root, &second.value_root);
+    let graph = function.graph;
+    let both = |place: Span| graph.names(place, one) && graph.names(place, other);
+    let mut asked = conditions.iter();
+    if one == other || asked.any(|place| both(*place)) {
+        return false;
+    }
+    let (mut set, mut read) = (false, false);
+    function.each_of(&["assignment_expression"], |node| {
+        set |= behind(span(node)) && both(span(node));
+    });
+    for call in function.calls.iter().filter(|call| behind(span(**call))) {
+        let given = is_given(function, *call, second);
+        let place = span(*call);
+        set |= both(place) || given && is_told(function, *call, conditions);
+        read |= given && !lets_go(function, *call);
+    }
+    read && !set
+}
+
+/// Whether a call is given what a fetch filled, or what that is a member of.
+fn is_given(function: &FunctionContext<'_>, call: Node<'_>, fetch: &Fetch<'_>) -> bool {
+    let whole = function.expression_of(call);
+    let given = whole.call().map_or(&[][..], |(_, given)| given);
+    given.iter().any(|own| {
+        let place = match &own.uncast().1.term {
+            Term::Address(place) => place,
+            _ => own.uncast().1,
+        };
+        let all = place.name() == Some(&fetch.value_root);
+        all || fetch.value.as_ref() == Some(own.uncast().1)
+    })
+}
+
+/// Whether a call frees what it is given, drops it, copies it to or from the user, or prints it.
+fn lets_go(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    let words = function.file.words;
+    let name = function.callee(call);
+    is_line_of_log(call)
+        || name.is_some_and(|name| {
+            words.frees(name)
+                || words.releases(name)
+                || words.access(name).is_some()
+                || words.clears(name).is_some()
+                || words.tells_errors(name)
+                || words.tells_null(name)
+        })
+}
+
+/// The checked member of the first copy as the second has it, where that begins with the same
+/// structure: `all->head.len`, `((struct head *)buf)->len`, `head->len` of `head = buf`.
+pub(crate) fn front<'t>(
+    function: &FunctionContext<'t>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    wanted: &str,
+) -> Vec<Node<'t>> {
+    let mut found = Vec::new();
+    function.each_of(&["field_expression"], |node| {
+        let field = node.part("field");
+        let own = field.is_some_and(|own| function.context.seen(own) == wanted.as_bytes());
+        if own && span(node).start >= second.span.end && is_front(function, first, second, node) {
+            found.push(node);
+        }
+    });
+    found
+}
+
+/// Whether a member is one of a structure of the first copy's type with which the second begins.
+fn is_front(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    node: Node<'_>,
+) -> bool {
+    let whole = function.expression_of(node);
+    let Term::Member { holder, .. } = &whole.term else {
+        return false;
+    };
+    let root = second.value_root.as_str();
+    match &holder.term {
+        Term::Cast(to, value) => {
+            let declared = space::declared(function, &first.value_root, first.span);
+            value.name() == Some(root) && to.pointers == 1 && declared.as_ref() == Some(&to.base)
+        }
+        Term::Name(name) if name != root => is_alias(function, first, second, name),
+        Term::Member {
+            holder: outer,
+            arrow,
+            field,
+        } if outer.name() == Some(root) => {
+            let variable = Expression {
+                span: first.span,
+                term: Term::Name(first.value_root.clone()),
+            };
+            let of = space::type_of(function, holder);
+            let same = of.is_some() && of == space::type_of(function, &variable);
+            same && begins(function, outer, *arrow, field)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a variable takes the pointer to what the second fetch filled, and leads to the type of
+/// the first copy.
+fn is_alias(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    name: &str,
+) -> bool {
+    let only = function.graph.only_value(name);
+    let value = only.and_then(|at| function.expression(at));
+    let own = value.is_some_and(|value| {
+        let place = value.uncast().1;
+        place.name() == Some(&second.value_root) || second.value.as_ref() == Some(place)
+    });
+    let leads = || {
+        let checked = space::declared(function, &first.value_root, first.span)?;
+        let own = space::declared(function, name, second.span)?;
+        Some(own.strip_suffix('*')?.trim_end() == checked)
+    };
+    own && leads() == Some(true)
+}
+
+/// Whether a member is what a structure begins with.
+fn begins(function: &FunctionContext<'_>, holder: &Expression, arrow: bool, field: &str) -> bool {
+    let behind = Expression {
+        span: holder.span,
+        term: Term::Behind(Box::new(holder.clone())),
+    };
+    let of = space::type_of(function, if arrow { &behind } else { holder });
+    match of.map(|of| of.shape) {
+        Some(Shape::Struct(members)) => {
+            let mut own = members.iter().filter(|own| own.name == field);
+            own.any(|own| own.offset == 0)
+        }
+        _ => false,
+    }
+}
+
+/// What conditions ask for, each thing by itself, whether it is so or not.
+pub(crate) fn operands(function: &FunctionContext<'_>, conditions: &[Span]) -> Vec<Expression> {
+    let mut found = Vec::new();
+    for whole in conditions.iter().filter_map(|at| function.expression(*at)) {
+        let either = whole.joined("||").into_iter();
+        let each = either.flat_map(|own| own.joined("&&"));
+        found.extend(each.map(|own| match &own.term {
+            Term::Unary(not, inner) if not == "!" => (**inner).clone(),
+            _ => own.clone(),
+        }));
+    }
+    found
+}
+
+/// Whether a condition compares the node with something that may be of the first copy:
+/// a second one over it leaves nothing to compare with, so that there a difference has
+/// to be refused, and what is looked for by its value is used.
+pub(crate) fn is_compared(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    node: Node<'_>,
+) -> bool {
+    let over = root_of(function.context, node) == first.value_root;
+    let mut node = node;
+    while let Some(parent) = function.above(node) {
+        let operator = function.context.operator(parent);
+        if parent.known_kind() == "binary_expression" && matches!(operator, b"!=" | b"==") {
+            return !over || operator == b"!=";
+        }
+        if parent.is_statement() {
+            return false;
+        }
+        node = parent;
+    }
+    false
+}
+
+/// Whether an `if` compares the node with a limit and leaves the function, or goes on to
+/// its end, where it does not keep to it.
+pub(crate) fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let around = function.around(node);
+    let mut around = around.take_while(|own| !own.is_statement());
+    let limited = around.any(|own| {
+        let operator = function.context.operator(own);
+        own.known_kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
+    });
+    let mut around = function.around(node);
+    let holder = around.find(|own| own.is_statement());
+    let asked = holder.filter(|own| limited && own.known_kind() == "if_statement");
+    asked.is_some_and(|own| {
+        let mut inside = function.graph.inside(span(own));
+        inside.any(|own| function.graph.leaves(own))
+    })
+}
+
+/// Whether an assignment sets a node.
+pub(crate) fn is_set(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    function.above(node).is_some_and(|own| {
+        own.known_kind() == "assignment_expression"
+            && own.part("left").map(|left| bare(left).id()) == Some(node.id())
+    })
+}
