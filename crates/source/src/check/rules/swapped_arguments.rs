@@ -12,7 +12,8 @@ use crate::check::space;
 use crate::check::summary::parameter;
 use crate::check::tokens::{parameter_spans, parameters};
 use crate::expression::{Expression, Term};
-use crate::site::span;
+use crate::node::Parts as _;
+use crate::site::{bare, span};
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -38,11 +39,33 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .filter_map(|own| swapped(function, own)),
     );
     sizes(function, out);
-    let mut words = function.file.tokens_in(function.body.span).iter();
-    if words.any(|own| own.span.of(function.file.text) == b"__user") {
+    if has_cast(function) {
         let all = function.calls.iter();
         out.extend(all.filter_map(|call| handed(function, *call)));
     }
+}
+
+/// Whether a cast makes anything the user's that may be the kernel's own: an address, an array, a
+/// member.
+fn has_cast(function: &FunctionContext<'_>) -> bool {
+    let mut found = false;
+    function.each_of(&["cast_expression"], |node| {
+        let Some(value) = node.part("value").map(bare).filter(|_| !found) else {
+            return;
+        };
+        let own = match value.known_kind() {
+            "pointer_expression" | "field_expression" | "cast_expression" => true,
+            "identifier" => {
+                let local = function.graph.local(&function.context.written(value));
+                local.is_some_and(|own| own.array)
+            }
+            _ => false,
+        };
+        let place = Span::new(node.start_byte(), value.start_byte());
+        let mut words = function.file.tokens_in(place).iter();
+        found = own && words.any(|own| own.span.of(function.file.text) == b"__user");
+    });
+    found
 }
 
 /// An address of the kernel's that a cast makes the user's, by force or not, and that a function is

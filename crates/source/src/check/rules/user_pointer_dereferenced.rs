@@ -61,19 +61,33 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(through_callee(function, *call));
         out.extend(forced.then(|| through_pointer(function, *call)).flatten());
         out.extend(through_library(function, *call));
-        out.extend(through_format(function, *call));
     }
+    let printing = printing(function).into_iter();
+    out.extend(printing.filter_map(|call| through_format(function, call)));
+}
+
+/// The calls that are given a literal which may have something followed.
+fn printing<'t>(function: &FunctionContext<'t>) -> Vec<Node<'t>> {
+    let mut found: Vec<Node<'t>> = Vec::new();
+    function.each_of(&["string_literal", "concatenated_string"], |node| {
+        let list = function.above(node);
+        let list = list.filter(|own| own.known_kind() == "argument_list");
+        let call = list.and_then(|own| function.above(own));
+        let call = call.filter(|own| own.known_kind() == "call_expression");
+        let written = span(node).of(function.file.text);
+        let follows = || written.contains(&b'%') && written.iter().any(|own| b"sp".contains(own));
+        if let Some(call) = call.filter(|_| follows())
+            && !found.contains(&call)
+        {
+            found.push(call);
+        }
+    });
+    found
 }
 
 /// Where among what a call is given its format stands: the first literal that takes something.
-fn format(call: Node<'_>, given: &[Expression]) -> Option<(usize, Vec<Taken>)> {
-    let list = call.part("arguments")?;
-    let mut cursor = list.walk();
-    let mut words = list.named_children(&mut cursor);
-    let says =
-        words.any(|own| matches!(own.known_kind(), "string_literal" | "concatenated_string"));
-    let mut all = given.iter().enumerate().filter(|_| says);
-    all.find_map(|(at, own)| {
+fn format(given: &[Expression]) -> Option<(usize, Vec<Taken>)> {
+    given.iter().enumerate().find_map(|(at, own)| {
         let all = taken(&literal(own)?)?;
         (!all.is_empty()).then_some((at, all))
     })
@@ -84,7 +98,7 @@ fn through_format(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Viol
     let name = function.callee(call)?;
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
-    let (at, taken) = format(call, given)?;
+    let (at, taken) = format(given)?;
     let behind = given.get(at + 1..)?;
     // A macro may give more by itself.
     let mut pairs = behind
@@ -146,7 +160,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         space::is_users(function, own) && !either(own) && kept()
     };
     // What a format takes is printed, and need not be followed.
-    let until = format(call, given).map_or(given.len(), |(at, _)| at);
+    let until = format(given).map_or(given.len(), |(at, _)| at);
     let own = given.iter().take(until).find(users)?;
     Some(gone_through(function, own, name))
 }
