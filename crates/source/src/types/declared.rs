@@ -1,11 +1,9 @@
 //! What the headers that a file includes declare of a function.
 
-use memchr::memmem;
-
 use super::file::{File, Kind};
 use super::query::Types;
-use super::sought::Sought;
-use super::words::name_at;
+use super::sought::{Sought, hash};
+use super::words::name_before;
 use crate::lex::{Token, TokenKind, closing, lex};
 use crate::span::Span;
 
@@ -58,28 +56,54 @@ impl Types<'_> {
 
 /// What a file declares a function to take, once for each time that it does.
 fn declared(file: &File, function: &str) -> Vec<Vec<Parameter>> {
-    let places = memmem::find_iter(&file.text, function.as_bytes());
-    let own = places.filter_map(|at| {
-        let open = is_declared(&file.text, at, function).filter(|_| !file.is_noted(at))?;
-        parameters(&file.text, open)
+    let sought = hash(b"", function.as_bytes());
+    let all = file.functions(functions);
+    let first = all.partition_point(|own| own.hash < sought);
+    let same = all.get(first..).unwrap_or_default().iter();
+    let same = same.take_while(|own| own.hash == sought);
+    let own = same.filter_map(|own| {
+        let before = file.text.get(..own.open)?.trim_ascii_end();
+        let name = name_before(before);
+        let whole = name == function.as_bytes() && !file.is_noted(before.len() - name.len());
+        parameters(&file.text, own.open).filter(|_| whole)
     });
     own.collect()
 }
 
-/// Where the parentheses open behind a name that stands where a declaration has it: behind
-/// words and stars alone.
-fn is_declared(text: &[u8], at: usize, name: &str) -> Option<usize> {
-    let before = text.get(..at)?;
+/// A function that a file declares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declared {
+    /// What its name is hashed to.
+    hash: u64,
+    /// Where its parentheses open.
+    open: usize,
+}
+
+/// What stands in a text as a declaration has it, by the hash of the name, those of one name
+/// in their order.
+fn functions(text: &[u8]) -> Vec<Declared> {
+    let places = memchr::memchr_iter(b'(', text);
+    let mut found: Vec<Declared> = places.filter_map(|open| is_declared(text, open)).collect();
+    found.sort_by_key(|own| (own.hash, own.open));
+    found
+}
+
+/// The function whose parentheses open there, where the name stands as in a declaration:
+/// behind words and stars alone.
+fn is_declared(text: &[u8], open: usize) -> Option<Declared> {
+    let named = text.get(..open)?.trim_ascii_end();
+    let name = name_before(named);
+    let before = named.get(..named.len() - name.len())?;
     let ends = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'*');
-    let whole = name_at(text, at).len() == name.len();
     let apart = before
         .last()
         .is_some_and(|own| own.is_ascii_whitespace() || *own == b'*');
     let typed = before.trim_ascii_end().last().is_some_and(ends);
-    let behind = text.get(at + name.len()..)?;
-    let open = behind.iter().position(|own| !own.is_ascii_whitespace())?;
-    let opens = behind.get(open) == Some(&b'(');
-    (whole && apart && typed && opens && is_type(before)).then_some(at + name.len() + open)
+    let is = !name.is_empty() && apart && typed && is_type(before);
+    is.then(|| Declared {
+        hash: hash(b"", name),
+        open,
+    })
 }
 
 /// Whether the last words of a text, behind the statement before them, may be a type.

@@ -10,6 +10,7 @@ use crate::lex::{Token, TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;
 
+use super::declared::Declared;
 use super::sought::{Marks, Sought, hash};
 use super::words::{begins_line, directive, is_loud, name_at, name_before, spelled};
 
@@ -86,6 +87,8 @@ pub(super) struct File {
     keywords: [OnceLock<bool>; 2],
     /// How often its text was searched for a name.
     searches: AtomicUsize,
+    /// The functions that it declares: read when one is asked for.
+    functions: OnceLock<Vec<Declared>>,
     /// What it includes, by machine.
     pub(super) included: Mutex<Vec<(usize, Included)>>,
 }
@@ -141,6 +144,7 @@ impl File {
             names: OnceLock::new(),
             keywords: Default::default(),
             searches: AtomicUsize::new(0),
+            functions: OnceLock::new(),
             path,
             included: Mutex::default(),
             text,
@@ -258,6 +262,11 @@ impl File {
             _ if next == b'(' && close.last().is_some_and(ends_type) => Shown::Perhaps,
             _ => Shown::Not,
         }
+    }
+
+    /// The functions that it declares, which are looked for once.
+    pub(super) fn functions(&self, look: impl FnOnce(&[u8]) -> Vec<Declared>) -> &[Declared] {
+        self.functions.get_or_init(|| look(&self.text))
     }
 
     /// Whether a place is in a comment.
