@@ -23,6 +23,7 @@ mod machine;
 mod macros;
 mod makefile;
 mod name;
+mod prototypes;
 mod query;
 mod reach;
 mod record;

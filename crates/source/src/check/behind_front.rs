@@ -36,7 +36,12 @@ pub(crate) fn behind_front(
         return None;
     };
     let (front, index) = (front.uncast().1, index.uncast().1);
-    let (length, at) = (number.name()?, index.name().filter(|_| operator == "+")?);
+    // `buf + at`, `buf + *at`
+    let at = match &index.term {
+        Term::Behind(of) => of.name(),
+        _ => index.name(),
+    };
+    let (length, at) = (number.name()?, at.filter(|_| operator == "+")?);
     let bound = limit(function, number, access.span)?;
     let size = size(front).filter(|size| bound.value == Some(*size))?;
     let known = is_asked(function, at, length) || is_made_of(function, at, length);
@@ -61,7 +66,13 @@ fn is_asked(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
         asked = match &own.term {
             Term::Binary(left, operator, right) => {
                 let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
-                let zero = left.is_zero() || right.is_zero();
+                // What is less than 0 is refused anyhow.
+                let sign = match operator.as_str() {
+                    "<" | ">=" => right.is_zero(),
+                    ">" | "<=" => left.is_zero(),
+                    _ => false,
+                };
+                let zero = !sign && (left.is_zero() || right.is_zero());
                 compares && (zero || names(&own, length))
             }
             _ => false,

@@ -143,6 +143,9 @@ pub(crate) enum Told {
     Left,
     /// The same, or an error number of something else.
     LeftOrError,
+    /// What several accesses gave together: less than 0 where the last of their bits is of an
+    /// error number, and more where bytes were left.
+    Summed,
     /// A bool.
     Truth,
     /// How many bytes were copied.

@@ -121,21 +121,27 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
     })
 }
 
-/// The constant of `n = min(n, N)`, where that is all that the number takes.
-fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
-    let (place, value) = only_call(function, number, at)?;
-    let (callee, arguments) = value.call()?;
-    let picks = function.file.words.gives_least(callee);
-    let known = |own: &Expression| Some((bytes(function, own.uncast().1)?, own.clone()));
-    let constants = arguments.iter().filter(|_| picks).filter_map(known);
-    let (value, other) = constants.min_by_key(|(value, _)| *value)?;
-    Some(Limit {
-        value: Some(value),
-        other,
-        included: true,
-        place,
-        given: false,
-    })
+/// The constants of `n = min(n, N)`, whatever the number was before.
+fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<Limit> {
+    let name = number.name();
+    let values = function.graph.assignments();
+    let values = values.filter(|(own, place)| Some(*own) == name && place.end <= at.start);
+    let own = values.filter_map(|(_, place)| {
+        let value = function.expression(place)?;
+        let (callee, arguments) = value.uncast().1.call()?;
+        let picks = function.file.words.gives_least(callee);
+        let known = |own: &Expression| Some((bytes(function, own.uncast().1)?, own.clone()));
+        let constants = arguments.iter().filter(|_| picks).filter_map(known);
+        let (value, other) = constants.min_by_key(|(value, _)| *value)?;
+        Some(Limit {
+            value: Some(value),
+            other,
+            included: true,
+            place,
+            given: false,
+        })
+    });
+    own.collect()
 }
 
 /// What the number is compared with before a place; none where a comparison is not
@@ -208,8 +214,8 @@ fn asked(
     }
 }
 
-/// `if (n > N) return -EINVAL;`: what it may be behind that, at a place to which nothing leads
-/// from there.
+/// `if (n > N) return -EINVAL;`, `if (n > N) n = N;`: what it may be behind that, at a place to
+/// which nothing else leads from there.
 fn refuses_more(
     function: &FunctionContext<'_>,
     node: Node<'_>,
@@ -229,15 +235,24 @@ fn refuses_more(
         _ => return None,
     };
     let then = refused(node)?;
-    let leaves = function.graph.statement(span(then));
-    let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
-    (leaves || !function.leads(span(then), at)).then_some(())?;
     let value = bytes(function, other.uncast().1);
     let value = match included {
         true => value,
         false => value.and_then(|value| value.checked_sub(1)),
     };
-    let place = span(node);
+    let (place, value) = match clamped(function, then, number) {
+        Some((place, taken)) => {
+            let same = included && taken == *other.uncast().1;
+            let most = bytes(function, &taken).zip(value);
+            let most = most.map(|(taken, value)| taken.max(value));
+            (most.is_some() || same).then_some((place, most))?
+        }
+        None => {
+            let leaves = function.graph.statement(span(then));
+            let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
+            (leaves || !function.leads(span(then), at)).then_some((span(node), value))?
+        }
+    };
     Some(Limit {
         value,
         other,
@@ -245,6 +260,28 @@ fn refuses_more(
         place,
         given: false,
     })
+}
+
+/// `if (…) n = N;`, all of it, and what the number takes.
+fn clamped(
+    function: &FunctionContext<'_>,
+    then: Node<'_>,
+    number: &Expression,
+) -> Option<(Span, Expression)> {
+    let whole = then
+        .parent()
+        .filter(|own| own.part("alternative").is_none())?;
+    let only = match then.known_kind() {
+        "compound_statement" if then.named_child_count() == 1 => then.named_child(0)?,
+        _ => then,
+    };
+    let set = only.named_child(0).filter(|own| {
+        let assigns = own.known_kind() == "assignment_expression";
+        assigns && function.context.operator(*own) == b"="
+    })?;
+    let own = function.expression_of(set.part("left")?);
+    let taken = function.expression_of(set.part("right")?);
+    (*own.uncast().1 == *number).then(|| (span(whole), taken.uncast().1.clone()))
 }
 
 /// Whether the number may be another one behind the comparison.

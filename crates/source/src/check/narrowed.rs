@@ -33,6 +33,12 @@ pub(crate) fn narrowing(
     own.map(|own| own.span).collect()
 }
 
+/// Whether a variable has taken such a lesser value wherever it comes to a place.
+pub(crate) fn is_narrowed(function: &FunctionContext<'_>, narrowing: &[Span], at: Span) -> bool {
+    let awaited = || narrowing.iter().any(|own| is_awaited(function, *own));
+    !narrowing.is_empty() && (function.graph.passes(narrowing, at) || awaited())
+}
+
 /// What a variable takes that is its own value again where that is in bounds:
 /// `n = array_index_nospec(n, N)`.
 pub(crate) fn repeated(function: &FunctionContext<'_>, name: &str) -> Vec<Span> {
@@ -66,7 +72,7 @@ pub(crate) fn is_repeated(effect: &Effect, repeated: &[Span]) -> bool {
 
 /// Whether a place is done only where something holds for which a loop of the function waits:
 /// `while (!c) schedule();` and `if (c)`.
-pub(crate) fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
+fn is_awaited(function: &FunctionContext<'_>, place: Span) -> bool {
     let node = function
         .root
         .descendant_for_byte_range(place.start, place.end);

@@ -12,6 +12,8 @@ use super::space;
 pub(crate) struct Lost {
     /// The call that gives it.
     pub(crate) name: String,
+    /// Whether that is known to give one where it faults; any other may, since it is asked.
+    pub(crate) faults: bool,
     /// Where the variable takes it.
     pub(crate) taken: Span,
     /// The test that never holds, or always does.
@@ -21,7 +23,7 @@ pub(crate) struct Lost {
 }
 
 /// What the function asks for less than 0 of variables without a sign that take what a call
-/// gives which may give an error number.
+/// gives.
 pub(crate) fn lost(function: &FunctionContext<'_>) -> Vec<Lost> {
     let tests = function.graph.comparisons.iter();
     tests.filter_map(|test| of_test(function, *test)).collect()
@@ -38,10 +40,11 @@ fn of_test(function: &FunctionContext<'_>, test: Span) -> Option<Lost> {
     let (callee, taken) = values.find_map(|(_, place)| {
         let value = function.expression(place)?;
         let (callee, _) = value.uncast().1.call()?;
-        may_fail(function, callee).then(|| (callee.to_owned(), place))
+        Some((callee.to_owned(), place))
     })?;
     // Last what takes longest: types are looked for in the headers.
     is_unsigned(function, left).then(|| Lost {
+        faults: may_fail(function, &callee),
         name: callee,
         taken,
         test,

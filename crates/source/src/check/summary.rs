@@ -4,6 +4,7 @@ use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
 use crate::node::Parts as _;
+use crate::site::bare;
 use crate::span::Span;
 
 use super::accesses::Access;
@@ -110,6 +111,7 @@ fn told(function: &FunctionContext<'_>) -> Option<Told> {
     match (left.is_empty(), other.iter().all(|own| own.is_zero())) {
         (false, true) => Some(Told::Left),
         (false, false) if only_errors => Some(Told::LeftOrError),
+        _ if given.iter().any(|own| is_summed(function, own)) => Some(Told::Summed),
         _ => None,
     }
 }
@@ -135,17 +137,51 @@ fn is_left(function: &FunctionContext<'_>, own: &Expression) -> bool {
         None => gives(own),
         Some(name) => {
             // Behind a test it may be 0.
-            let graph = function.graph;
-            let tested = graph.statements.iter().any(|own| {
-                let condition = own.expression.filter(|_| own.kind != StatementKind::Return);
-                condition.is_some_and(|condition| graph.tests(condition, name))
-            });
-            let own = graph.local(name).is_some_and(|local| local.plain) && !tested;
+            let plain = function.graph.local(name).is_some_and(|local| local.plain);
+            let own = plain && !is_tested(function, name);
             let only = function.graph.only_value(name).filter(|_| own);
             let value = only.and_then(|value| function.expression(value));
             value.is_some_and(|value| gives(value.uncast().1))
         }
     }
+}
+
+/// Whether a value is what some accesses gave together, how many bytes were left among them:
+/// `err |= copy_from_user(…); err |= get_user(…)`.
+fn is_summed(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let graph = function.graph;
+    let Some(name) = own.name() else { return false };
+    let plain = graph.local(name).is_some_and(|local| local.plain);
+    if !plain || is_tested(function, name) {
+        return false;
+    }
+    let (mut left, mut other) = (false, false);
+    function.each_of(&["assignment_expression", "init_declarator"], |node| {
+        let target = node.part("left").or_else(|| node.part("declarator"));
+        let value = node.part("right").or_else(|| node.part("value"));
+        let (Some(target), Some(value)) = (target, value) else {
+            return;
+        };
+        if function.context.written(bare(target)) != name {
+            return;
+        }
+        let value = function.expression_of(value);
+        let adds = matches!(function.context.operator(node), b"|=" | b"+=");
+        let told = value.uncast().1.call();
+        let told = told.and_then(|(name, _)| function.told(name));
+        left |= adds && told == Some(Told::Left);
+        other |= !(value.is_zero() || adds && told.is_some());
+    });
+    left && !other
+}
+
+/// Whether a statement other than a `return` asks something of a variable.
+fn is_tested(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    graph.statements.iter().any(|own| {
+        let condition = own.expression.filter(|_| own.kind != StatementKind::Return);
+        condition.is_some_and(|condition| graph.tests(condition, name))
+    })
 }
 
 /// Whether all that a function gives is `!access(…)`.

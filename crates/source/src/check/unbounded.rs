@@ -17,7 +17,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
-use super::narrowed::{is_awaited, is_of_default, is_repeated, narrowing, refused, repeated};
+use super::narrowed::{is_narrowed, is_of_default, is_repeated, narrowing, refused, repeated};
 use super::space;
 use super::strings::words;
 use super::tokens::parameters;
@@ -370,7 +370,7 @@ fn by_name(
         .filter(|own| !is_repeated(own, &again))
         .filter(|own| comes_before(function, own.span, at))
         .collect();
-    let own = function.on_the_way(own, at);
+    let mut own = function.on_the_way(own, at);
     let is_parameter = function.is_parameter(name);
     let clamps = |own: &Effect| match &own.kind {
         EffectKind::Write(write) => write
@@ -389,9 +389,9 @@ fn by_name(
     // `n = min(n, 8)` on some ways leaves it what it was on the others.
     let narrowing = narrowing(function, name, &own);
     let narrows = |own: &Effect| narrowing.contains(&own.span);
-    let narrowed = !narrowing.is_empty()
-        && (function.graph.passes(&narrowing, at)
-            || narrowing.iter().any(|own| is_awaited(function, *own)));
+    let counts = search.counts(function);
+    own.retain(|own| counts || !narrowing.contains(&own.span));
+    let narrowed = counts && is_narrowed(function, &narrowing, at);
     let clamped =
         own.iter().any(|own| clamps(own) || narrows(own)) || function.body.is_system_call();
     let kept = is_parameter

@@ -10,7 +10,7 @@ use crate::lex::{Token, TokenKind, lex};
 use crate::path::TreePath;
 use crate::span::Span;
 
-use super::declared::Declared;
+use super::prototypes::{Declared, functions};
 use super::sought::{Marks, Sought, hash};
 use super::words::{begins_line, directive, is_loud, name_at, name_before, spelled};
 
@@ -265,8 +265,8 @@ impl File {
     }
 
     /// The functions that it declares, which are looked for once.
-    pub(super) fn functions(&self, look: impl FnOnce(&[u8]) -> Vec<Declared>) -> &[Declared] {
-        self.functions.get_or_init(|| look(&self.text))
+    pub(super) fn functions(&self) -> &[Declared] {
+        self.functions.get_or_init(|| functions(&self.text))
     }
 
     /// Whether a place is in a comment.

@@ -294,7 +294,11 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
 
 /// A copy of as many bytes as an object may have, from or to what lies behind its front.
 fn behind_its_front(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let own = behind_front(function, access, |front| size_at(function, front))?;
+    let size = |front: &Expression| {
+        size_at(function, front)
+            .or_else(|| Allocation::of(function, front.name()?, access.span)?.bytes(function))
+    };
+    let own = behind_front(function, access, size)?;
     let file = function.file;
     let [number, front, index] =
         [&own.number, &own.front, &own.index].map(|own| file.plain(own.span));

@@ -82,11 +82,15 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// An error number that a variable without a sign takes.
 fn unsigned(function: &FunctionContext<'_>, own: &Lost) -> Violation {
     let file = function.file;
+    let gives = match own.faults {
+        true => "gives an error number where it faults",
+        false => "is asked for an error number",
+    };
     let message = format!(
-        "{}() gives an error number where it faults, and {} has no sign: it is never less than 0",
+        "{}() {gives}, and {} has no sign: it is never less than 0",
         own.name, own.variable
     );
-    let mut violation = file.violation(&INFO, own.test, "a fault goes unseen", message);
+    let mut violation = file.violation(&INFO, own.test, "an error goes unseen", message);
     let taken = file.mark(own.taken, "taken here");
     violation.related.push(taken);
     violation
@@ -101,12 +105,18 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
         Told::Copied => ("how many bytes were copied", "negative"),
         Told::Left | Told::LeftOrError => ("how many bytes were left", "negative"),
         Told::Error => ("0 or an error number", "more than 0"),
+        Told::Summed => (
+            "what several accesses gave, how many bytes were left among it",
+            "negative where bytes were left alone",
+        ),
     };
     let message = format!("{name}() gives {gives}, which is never {never}");
     let own = function.expression(test);
-    let label = match own.is_some_and(|own| is_asked(&own, giver.told) == Some(true)) {
-        true => "always holds",
-        false => "never holds",
+    let holds = own.and_then(|own| is_asked(&own, giver.told));
+    let label = match (giver.told, holds) {
+        (Told::Summed, _) => "a fault may go unseen",
+        (_, Some(true)) => "always holds",
+        _ => "never holds",
     };
     let mut violation = file.violation(&INFO, test, label, message);
     if !test.contains(giver.span) {
@@ -669,6 +679,7 @@ fn is_asked(own: &Expression, told: Told) -> Option<bool> {
     match operator.as_str() {
         "<" => right.is_zero().then_some(false),
         ">=" => right.is_zero().then_some(true),
+        _ if told == Told::Summed => None,
         "==" => is_error(right).then_some(false),
         "!=" => is_error(right).then_some(true),
         _ => None,
