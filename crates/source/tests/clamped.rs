@@ -138,3 +138,39 @@ fn what_accesses_gave_together_may_be_more_than_0() {
         assert_eq!(with(get, asked), NONE, "{asked}");
     }
 }
+
+#[test]
+fn what_is_taken_off_was_held_against_that() {
+    let with = |bound: &str, taken: &str| {
+        rules(&format!(
+            "struct packet {{ char head[64]; u32 left; u32 rest; u32 room; }};\n\
+             ssize_t f(struct packet *p, char __user *to, size_t n)\n{{\n\
+             \tsize_t at = sizeof(p->head) - p->left;\n\tu32 left = p->left;\n\n\tif (!p->left)\n\t\treturn 0;\n\
+             {bound}\n\tif (copy_to_user(to, p->head + at, n))\n\t\treturn -EFAULT;\n{taken}\n\treturn n;\n}}\n"
+        ))
+    };
+    let taken = "\tp->left -= n;";
+    for bound in [
+        "\tif (n > p->rest)\n\t\tn = p->rest;",
+        "\tif (n > p->room)\n\t\treturn -EINVAL;",
+        "\tn = min_t(size_t, n, p->rest);",
+    ] {
+        assert_eq!(with(bound, taken), ["wrapping-size"], "{bound}");
+    }
+    for (bound, taken) in [
+        ("\tif (n > p->left)\n\t\tn = p->left;", taken),
+        ("\tif (n > left)\n\t\tn = left;", taken),
+        ("\tn = min_t(size_t, n, p->left);", taken),
+        (
+            "\tif (n > p->rest || n > p->left)\n\t\treturn -EINVAL;",
+            taken,
+        ),
+        (
+            "\tif (n > p->rest)\n\t\tn = p->rest;",
+            "\tp->left -= n;\n\tp->rest -= n;",
+        ),
+        ("\tif (n > p->rest)\n\t\tn = p->rest;", "\tp->rest -= n;"),
+    ] {
+        assert_eq!(with(bound, taken), NONE, "{bound} {taken}");
+    }
+}

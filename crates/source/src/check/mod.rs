@@ -72,6 +72,7 @@ mod side;
 mod space;
 mod strings;
 mod summary;
+mod taken_off;
 pub(crate) mod tokens;
 mod unasked_length;
 mod unbounded;

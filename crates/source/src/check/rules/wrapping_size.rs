@@ -3,6 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::taken_off::{TakenOff, taken_off};
 use crate::check::{asked, extent, narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
@@ -37,6 +38,22 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let size = access.bytes.as_ref().map(|own| own.uncast().1);
         out.extend(size.and_then(|size| less(function, size, access.span)));
     }
+    out.extend(taken_off(function).iter().map(|own| drained(function, own)));
+}
+
+/// What was copied is taken off another number than it was held against.
+fn drained(function: &FunctionContext<'_>, own: &TakenOff) -> Violation {
+    let file = function.file;
+    let [number, from, bound] =
+        [&own.number, &own.from, &own.bound].map(|own| file.plain(own.span));
+    let told = format!(
+        "{from} wraps where {number} is more, and nothing holds the two against each other: {number} is no more \
+         than {bound}"
+    );
+    let mut violation = file.violation(&INFO, own.place, "taken here", told);
+    let asked = file.mark(own.bound.span, "this is its bound");
+    violation.related.push(asked);
+    violation
 }
 
 /// `if (a + b > SIZE) return -EINVAL;`, where nothing else bounds `a`.
