@@ -278,3 +278,30 @@ fn a_member_of_the_header_in_the_whole_is_the_one_that_was_checked() {
         assert!(!with(other, used).contains(&TWICE[0].to_owned()), "{other}");
     }
 }
+
+#[test]
+fn what_a_function_has_judged_is_not_fetched_again() {
+    let with = |again: &str, used: &str| {
+        rules(&format!(
+            "struct part {{ u32 kind; u32 flags; u64 at; }};\nstruct order {{ u32 cmd; u32 size; struct part part; }};\n\
+             static int import(struct order *own, struct order __user *arg)\n{{\n\
+             \tif (copy_from_user(own, arg, sizeof(*own)))\n\t\treturn -EFAULT;\n\tif (own->cmd != 1 || own->part.kind >= 9)\n\
+             \t\treturn -EINVAL;\n\treturn own->part.flags & ~7 ? -EINVAL : 0;\n}}\n\
+             long run(struct dev *d, struct order __user *arg)\n{{\n\tstruct order own;\n\tint ret = import(&own, arg);\n\n\
+             \tif (ret)\n\t\treturn ret;\n{again}\n{used}\n\treturn 0;\n}}\n"
+        ))
+        .contains(&TWICE[0].to_owned())
+    };
+    let again = "\tif (copy_from_user(&own, arg, sizeof(own)))\n\t\treturn -EFAULT;";
+    let judged = "\tif (own.part.flags & ~7)\n\t\treturn -EINVAL;";
+    for used in [
+        "\td->at[own.part.kind] = 1;",
+        "\td->cmd = own.cmd;",
+        &format!("{judged}\n\td->at[own.part.kind] = 1;"),
+    ] {
+        assert!(with(again, used), "{used}");
+        assert!(!with("", used), "{used}");
+    }
+    let again_judged = "\tif (own.cmd != 1)\n\t\treturn -EINVAL;\n\td->cmd = own.cmd;";
+    assert!(!with(again, again_judged));
+}

@@ -149,10 +149,11 @@ impl<'t> Fetch<'t> {
         };
         let fetches = known.fetches.iter().filter_map(|own| {
             let address = own.given(&known.parameters, given)?;
+            let at = answer::fits(own.argument(&known.parameters)?)?;
             Some(Self {
                 node: call,
                 span: span(call),
-                user: span(call.part("arguments")?),
+                user: span(call.part("arguments")?.named_child(at)?),
                 user_root: address.root().name()?.to_owned(),
                 address,
                 counted: own.counted,

@@ -220,8 +220,13 @@ impl Fetched {
     /// The address as a caller names it, who gives these arguments for those parameters.
     pub(crate) fn given(&self, names: &[String], arguments: &[Expression]) -> Option<Expression> {
         let root = self.address.root().name()?;
-        let at = names.iter().position(|own| own == root)?;
-        let own = arguments.get(at)?.uncast().1;
+        let own = arguments.get(self.argument(names)?)?.uncast().1;
         Some(self.address.replaced(root, own))
+    }
+
+    /// Which of the arguments for those parameters holds the address.
+    pub(crate) fn argument(&self, names: &[String]) -> Option<usize> {
+        let root = self.address.root().name()?;
+        names.iter().position(|own| own == root)
     }
 }

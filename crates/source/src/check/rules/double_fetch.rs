@@ -468,7 +468,8 @@ fn uses_part(
     second: &Fetch<'_>,
     wanted: &Part,
 ) -> bool {
-    let (mut read, mut set) = (false, false);
+    // A member that is a structure has members of its own.
+    let (mut read, mut set) = (BTreeSet::new(), BTreeSet::new());
     let checks = operands(function, &conditions(function, first, second));
     let later = operands(function, &conditions_from(function, second.span.end));
     let again = |place: Span| {
@@ -486,6 +487,7 @@ fn uses_part(
         if part(function, node, &second.value_root).as_ref() != Some(wanted) {
             return;
         }
+        let node = inmost(function, node);
         let assigned = function.above(node).is_some_and(|p| {
             p.known_kind() == "assignment_expression"
                 && p.part("left").map(|l| l.id()) == Some(node.id())
@@ -493,8 +495,10 @@ fn uses_part(
         // Set again, compared with what was checked, or checked as it was.
         let compared = is_compared(function, first, node) || is_refused(function, node);
         let settled = assigned || compared || again(span(node));
-        set |= settled;
-        read |= !settled;
+        match settled {
+            true => set.insert(function.context.written(node)),
+            false => read.insert(function.context.written(node)),
+        };
     });
     // What begins where the whole does may have any name there.
     let whole = match wanted {
@@ -505,7 +509,18 @@ fn uses_part(
                 || goes_on(function, first, second)
         }
     };
-    (read || whole) && !set
+    // Of what this function checked itself each member is known, of what another one did not.
+    let apart = first.asked.is_some() && !read.is_subset(&set);
+    apart || (whole || !read.is_empty()) && set.is_empty()
+}
+
+/// The member of a member that is named there: all of `a.b.c` for its `a.b`.
+fn inmost<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Node<'t> {
+    let around = function.above(node);
+    match around.filter(|own| own.known_kind() == "field_expression") {
+        Some(whole) if whole.part("argument") == Some(node) => inmost(function, whole),
+        _ => node,
+    }
 }
 
 /// Whether that part is read of the structure with which the second copy begins, and neither set
