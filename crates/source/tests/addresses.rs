@@ -390,3 +390,22 @@ fn a_format_goes_through_the_users_pointer() {
         assert_eq!(with(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn as_much_as_is_kept_does_not_lie_where_the_pointer_does() {
+    let with = |from: &str, bytes: &str| {
+        rules(&format!(
+            "struct dev {{ u8 *table; u32 many; u32 flags; u8 own[16]; }};\n\
+             long show(struct dev *d, void __user *to, u32 n)\n{{\n\tif (n > d->many)\n\t\treturn -EINVAL;\n\
+             \treturn copy_to_user(to, {from}, {bytes}) ? -EFAULT : 0;\n}}\n"
+        ))
+        .contains(&"beyond-variable".to_owned())
+    };
+    for bytes in ["d->many", "n", "16"] {
+        assert!(with("&d->table", bytes), "{bytes}");
+        assert!(!with("d->table", bytes), "{bytes}");
+        assert!(!with("&d->own", bytes), "{bytes}");
+    }
+    assert!(!with("&d->table", "sizeof(d->table)"));
+    assert!(!with("&d->flags", "sizeof(d->flags)"));
+}

@@ -271,19 +271,24 @@ fn from_inside(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     Some(file.violation(&INFO, access.span, "copied here", told))
 }
 
-/// A copy of more bytes than a pointer has, from or to where the pointer itself lies: `&p->q`, which
-/// is a member.
+/// A copy of more bytes than a pointer has, or of a number that is kept, from or to where the
+/// pointer itself lies: `&p->q`, which is a member.
 fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let value = function.expression_of(access.value_node);
     let Term::Address(place) = &value.uncast().1.term else {
         return None;
     };
     matches!(place.term, Term::Member { .. }).then_some(())?;
-    let bytes = space::bytes(function, access.bytes.as_ref()?.uncast().1)?;
-    let of = space::type_of(function, place)?;
-    (matches!(of.shape, Shape::Pointer { .. }) && bytes > of.size).then(|| {
+    let count = access.bytes.as_ref()?.uncast().1;
+    let bytes = space::bytes(function, count);
+    // A number of bytes that is kept is that of something else than one pointer.
+    let kept = bytes.is_none() && matches!(count.term, Term::Member { .. } | Term::Name(_));
+    let of = space::type_of(function, place).filter(|_| kept || bytes.is_some())?;
+    let fits = bytes.is_some_and(|bytes| bytes <= of.size);
+    (matches!(of.shape, Shape::Pointer { .. }) && !fits).then(|| {
         let file = function.file;
-        let place = file.plain(place.span);
+        let (place, count) = (file.plain(place.span), file.plain(count.span));
+        let bytes = bytes.map_or(count, |bytes| bytes.to_string());
         let told = format!(
             "&{place} is where the pointer itself lies, which has {} bytes, and {bytes} are copied",
             of.size
