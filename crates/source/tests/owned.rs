@@ -98,3 +98,36 @@ fn what_some_way_comes_to_with_it_is_not_used_behind() {
         assert_eq!(rules(&right), NONE, "{right}");
     }
 }
+
+/// What a reference leads to is copied before it is put, whoever puts it.
+#[test]
+fn what_is_copied_is_held_until_then() {
+    let with = |takes: &str, put: &str, copied: &str| {
+        rules(&format!(
+            "\tstruct ctx *c = {takes};\n\tint ret = 0;\n\n\tif (!c)\n\t\treturn -ENOENT;\n{put}\
+             \tif (copy_to_user(p, {copied}, 8))\n\t\tret = -EFAULT;\n\treturn ret;"
+        ))
+        .contains(&"released-memory".to_owned())
+    };
+    let put = "\tfoo_ctx_put(c);\n";
+    assert!(with("foo_ctx_find(d, n)", put, "c->values"));
+    assert!(with("foo_ctx_lookup(n)", put, "&c->own"));
+    assert!(with(
+        "foo_ctx_find(d, n)",
+        "\tfoo_ctx_release(c);\n",
+        "c->values"
+    ));
+    // Of another family, which may keep it: `skb_rx_put()` of what `alloc_skb()` gave.
+    assert!(!with("task_ctx(d)", put, "c->values"));
+    assert!(!with(
+        "foo_ctx_find(d, n)",
+        "\tfoo_ctx_stop(c);\n",
+        "c->values"
+    ));
+    assert!(!with("foo_ctx_find(d, n)", put, "d->values"));
+    assert!(!with(
+        "foo_ctx_find(d, n)",
+        "\tfoo_ctx_get(c);\n\tfoo_ctx_put(c);\n",
+        "c->values"
+    ));
+}

@@ -53,11 +53,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 "ways lead from there to where it is once more",
             );
             out.push(behind_that(function, owner, own, words));
-        } else if let Some(own) = used(owner, is_use).filter(|(at, _)| copies(function, *at)) {
-            let words = ("used behind that", "what it leads to is copied here");
-            out.push(behind_that(function, owner, own, words));
         }
     }
+    out.extend(copied_behind(function));
     out.extend(freed_by_helper(function));
     out.extend(
         given_back_by_two(function)
@@ -69,6 +67,43 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for own in left.filter(|own| told.insert(own.released)) {
         out.push(left_behind(function, &own));
     }
+}
+
+/// What is copied to or from a program behind where the function gave its reference back, by a
+/// call that is known or whose name says so.
+fn copied_behind(function: &FunctionContext<'_>) -> Vec<Violation> {
+    let puts = |words: &CheckWords, name: &str| words.gives_back(name) && !words.frees(name);
+    let owners = Owner::all(function, puts);
+    let owners = owners.iter().take(MOST);
+    let found = owners
+        .filter(|own| !own.may_be_taken_again())
+        .filter_map(|owner| {
+            let own = used(owner, is_use).filter(|(at, _)| copies(function, *at))?;
+            let alone = function.calls.iter().find(|call| span(**call) == own.1)?;
+            let name = function.callee(*alone)?;
+            let words = ("used behind that", "what it leads to is copied here");
+            let is_put = function.file.words.releases(name) || is_named_for(owner, name);
+            is_put.then(|| behind_that(function, owner, own, words))
+        });
+    found.collect()
+}
+
+/// Whether the variable has what it leads to from a call of the same family as the one that gives
+/// it back: `foo_find()`, `foo_put()`.
+fn is_named_for(owner: &Owner<'_, '_>, put: &str) -> bool {
+    let function = owner.function;
+    let put = function.file.words.owner_named(put);
+    let mut values = function.graph.assignments();
+    values.any(|(name, value)| {
+        let value = function
+            .expression(value)
+            .filter(|_| name == owner.local.name);
+        let taken = value.as_ref().and_then(|own| own.uncast().1.call());
+        taken.is_some_and(|(taken, _)| {
+            let same = |front: &str| !front.is_empty() && taken.starts_with(&format!("{front}_"));
+            put.iter().any(|own| !own.takes && same(&own.front))
+        })
+    })
 }
 
 /// What a helper of the file frees where an access faults, and its caller does once more.

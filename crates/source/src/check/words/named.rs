@@ -21,7 +21,7 @@ pub(crate) struct OwnerName {
     /// Which words it has.
     entry: usize,
     /// The words in front of those, and behind.
-    front: String,
+    pub(crate) front: String,
     behind: String,
     /// Whether it takes.
     pub(crate) takes: bool,
