@@ -180,6 +180,10 @@ pub(crate) struct FillsFrom {
     pub(crate) object: usize,
     /// What leads to where in it the bytes go.
     pub(crate) position: usize,
+    /// How many bytes it has.
+    pub(crate) room: usize,
+    /// How many are wanted.
+    pub(crate) count: usize,
 }
 
 /// What a call says of what it copied, where that is not what it left.

@@ -149,6 +149,19 @@ impl Allocation {
         self.count.is_none() && matches!(&self.size, Size::Bytes(size) if size == number)
     }
 
+    /// Whether it has as many bytes as the number says, be they asked for as so many elements of
+    /// one byte.
+    pub(crate) fn is_of_bytes(&self, function: &FunctionContext<'_>, number: &Expression) -> bool {
+        let elements = self
+            .count
+            .as_ref()
+            .is_some_and(|own| own.uncast().1 == number);
+        match &self.size {
+            Size::Bytes(size) if self.count.is_none() => size.uncast().1 == number,
+            size => elements && size.bytes(function) == Some(1),
+        }
+    }
+
     /// Whether that number is how many elements it has, which are larger than a byte.
     pub(crate) fn is_of_elements(
         &self,

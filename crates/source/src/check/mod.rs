@@ -14,6 +14,7 @@ mod apart;
 mod asked;
 mod behind_front;
 mod below;
+mod brimful;
 mod callee;
 mod callers;
 mod change;

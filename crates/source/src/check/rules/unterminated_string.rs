@@ -1,17 +1,15 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::accesses::Access;
+use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
-use crate::check::limit::limit;
 use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::placed::placed;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::strings::{Reading, readings, values, words};
-use crate::check::unbounded;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
@@ -47,20 +45,23 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(in_front(function, *call));
     }
     out.extend(measured(function).iter().map(|own| changed(function, own)));
-    let reads = function.accesses.iter();
-    let mut reads = reads.filter(|own| own.word.direction == Direction::Read);
-    let copies = reads.any(|own| own.word.count.is_some());
+    let copies = copies(function);
     let duplicates = |call: &Node<'_>| {
         let name = function.callee(*call);
         name.is_some_and(|name| function.duplicates(name).is_some())
     };
-    if !copies && !function.calls.iter().any(duplicates) {
+    if copies.is_empty() && !function.calls.iter().any(duplicates) {
         return;
     }
     let mut known = Vec::new();
     for call in function.calls {
+        // What is read from the front of such a buffer is told already.
+        let told = out.iter().any(|own| own.mark.span == span(*call));
+        if told {
+            continue;
+        }
         for own in readings(function, *call) {
-            out.extend(unended(function, span(*call), &own, &mut known));
+            out.extend(unended(function, &copies, (span(*call), &own), &mut known));
         }
     }
 }
@@ -68,14 +69,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// Bytes of the user's that a call reads as a string; once for each object.
 fn unended(
     function: &FunctionContext<'_>,
-    call: Span,
-    reading: &Reading,
+    copies: &[Copy],
+    (call, reading): (Span, &Reading),
     known: &mut Vec<String>,
 ) -> Option<Violation> {
     let file = function.file;
     let all = values(function, &reading.string);
     let mut found = all.iter().filter_map(|own| {
-        let bytes = Bytes::of(function, own, call)?;
+        let bytes = Bytes::of(function, copies, own, call)?;
         let ends = reading.compared && duplicated(function, &bytes.root, call).is_none();
         (!ends && !bytes.may_end(function, call)).then_some(bytes)
     });
@@ -160,10 +161,24 @@ struct Bytes<'e> {
 impl<'e> Bytes<'e> {
     /// Those that were copied before a place into an array, behind a pointer or into the
     /// struct that an array lies in.
-    fn of(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
+    fn of(
+        function: &FunctionContext<'_>,
+        copies: &[Copy],
+        place: &'e Expression,
+        at: Span,
+    ) -> Option<Self> {
         let named = place.root().name()?;
         if place.pointer().is_some() {
             return Self::behind(function, place, at);
+        }
+        if let Some((root, copied)) = full(function, copies, (place, named), at) {
+            return Some(Self {
+                place,
+                aliases: aliases(function, &root).map(str::to_owned).collect(),
+                copied,
+                full: true,
+                root,
+            });
         }
         let origin = origin(function, named).filter(|_| place.name().is_some());
         let alias = origin.is_some().then(|| named.to_owned());
@@ -174,24 +189,16 @@ impl<'e> Bytes<'e> {
             Term::Member { .. } => local.plain && is_array(function, place),
             _ => false,
         };
-        let is_own = |access: &&Access<'_>| {
-            let reads = access.word.direction == Direction::Read && access.word.count.is_some();
-            reads && access.value_root == root && access.span.end <= at.start
-        };
-        let read = function.accesses.iter().filter(|_| whole).find(is_own);
-        let copied = read.map(|access| access.span);
+        let mut reads = copies.iter().filter(|_| whole);
+        let read = reads.find(|copy| copy.root == root && copy.span.end <= at.start);
+        let copied = read.map(|copy| copy.span);
         let copied = copied.filter(|_| !is_zeroed(function, &root));
         let copied = copied.or_else(|| duplicated(function, &root, at).filter(|_| whole));
-        let full = filling(function, place, &root, at);
-        let aliases = match full {
-            Some(_) => aliases(function, &root).map(str::to_owned).collect(),
-            None => alias.into_iter().collect(),
-        };
         Some(Self {
             place,
-            aliases,
-            copied: full.or(copied)?,
-            full: full.is_some(),
+            aliases: alias.into_iter().collect(),
+            copied: copied?,
+            full: false,
             root,
         })
     }
@@ -265,52 +272,6 @@ impl<'e> Bytes<'e> {
     }
 }
 
-/// Where a copy before a place may fill all of an array of the function, or of the struct that
-/// it lies in: no 0 that was there before is left.
-fn filling(
-    function: &FunctionContext<'_>,
-    place: &Expression,
-    root: &str,
-    at: Span,
-) -> Option<Span> {
-    let local = function.local_at(root, place.span)?;
-    let mut reads = function.accesses.iter().filter(|access| {
-        let reads = access.word.direction == Direction::Read && access.value_root == root;
-        reads && access.span.end <= at.start
-    });
-    let full = reads.find(|access| {
-        let value = function.expression_of(access.value_node);
-        let size = match &value.uncast().1.term {
-            Term::Name(_) if local.array => space::array(function, local),
-            Term::Address(whole) if whole.name().is_some() && local.plain => {
-                space::type_of(function, whole).map(|own| own.size)
-            }
-            Term::Member { .. } if value.uncast().1 == place => {
-                space::type_of(function, place).map(|own| own.size)
-            }
-            _ => None,
-        };
-        let count = access.bytes.as_ref().map(|own| own.uncast().1);
-        let most = count.and_then(|count| most(function, count, access.span));
-        size.is_some() && most >= size
-    });
-    full.map(|access| access.span)
-}
-
-/// How many bytes a copy has that is as long as the user says.
-fn most(function: &FunctionContext<'_>, count: &Expression, at: Span) -> Option<u64> {
-    let known = |own: &Expression| space::bytes(function, own.uncast().1);
-    if let Some(bytes) = known(count) {
-        return Some(bytes);
-    }
-    let picked = count.call().and_then(|(name, given)| {
-        let least = function.file.words.gives_least(name);
-        given.iter().filter(|_| least).filter_map(known).min()
-    });
-    let most = picked.or_else(|| limit(function, count, at)?.value);
-    most.filter(|_| unbounded::users_within(function, count, at).is_some())
-}
-
 fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
     let of = space::type_of(function, place);
     of.is_some_and(|of| matches!(of.shape, Shape::Array(..)))
@@ -342,6 +303,27 @@ fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Sp
     let (name, _) = own.uncast().1.call()?;
     let alone = values.next().is_none() && own.span.end <= at.start;
     (alone && function.duplicates(name).is_some()).then_some(own.span)
+}
+
+/// The variable that a copy before a place may fill to the last byte, and that copy: what is
+/// read there is it or lies in it, or is a pointer that has taken its value once.
+fn full(
+    function: &FunctionContext<'_>,
+    copies: &[Copy],
+    (place, named): (&Expression, &str),
+    at: Span,
+) -> Option<(String, Span)> {
+    let pointer = place.name().is_some();
+    let values = function.graph.assignments();
+    let values = values.filter(|(name, value)| *name == named && value.end <= at.start);
+    let values = values.filter_map(|(_, value)| function.expression(value));
+    let roots = values.filter(|_| pointer);
+    let roots = roots.filter_map(|value| Some(value.uncast().1.name()?.to_owned()));
+    let mut all = std::iter::once(named.to_owned()).chain(roots);
+    all.find_map(|root| {
+        let copied = filling(function, copies, (place, &root), at)?;
+        Some((root, copied))
+    })
 }
 
 /// The variable whose value a pointer of the function begins with, which takes no other but

@@ -1,0 +1,135 @@
+//! What is filled to the last byte, asked too late or too little, and copied as a whole where only a
+//! part was filled: each class in wrong forms and right ones.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+use mistakes::rules;
+
+const NONE: [&str; 0] = [];
+
+/// What the functions of these tests name.
+const TYPES: &str = "\
+struct mode { u32 width; u32 height; u64 clock; };
+struct name { u32 kind; char text[16]; };
+struct dev { u32 *modes; u32 many; u32 width; char label[8]; struct mode mode; };
+";
+
+fn said(functions: &str) -> Vec<String> {
+    rules(&format!("{TYPES}{functions}"))
+}
+
+/// A handler of these statements.
+fn handler(statements: &str) -> Vec<String> {
+    said(&format!(
+        "static ssize_t f(struct dev *d, const char __user *p, size_t n, loff_t *at)\n{{\n{statements}\n}}\n"
+    ))
+}
+
+#[test]
+fn memory_that_was_cleared_and_is_filled_has_no_0_left() {
+    let with = |makes: &str, size: &str, before: &str| {
+        handler(&format!(
+            "\tsize_t room = 96, part;\n\tchar *text;\n\tint ret = 0;\n\n{before}\ttext = {makes};\n\tif (!text)\n\
+             \t\treturn -ENOMEM;\n\tpart = {size};\n\tif (copy_from_user(text, p, part)) {{\n\t\tret = -EFAULT;\n\
+             \t\tgoto out;\n\t}}\n\tret = kstrtou32(text, 0, &d->width);\nout:\n\tkfree(text);\n\treturn ret ? ret : n;"
+        ))
+    };
+    let none = "";
+    let most = "\tif (n > 96)\n\t\treturn -EINVAL;\n";
+    for (makes, size, before) in [
+        ("kzalloc(n, GFP_KERNEL)", "n", most),
+        ("kzalloc(room, GFP_KERNEL)", "min(n, room)", none),
+        (
+            "kcalloc(room, sizeof(*text), GFP_KERNEL)",
+            "min(n, room)",
+            none,
+        ),
+        ("kzalloc(96, GFP_KERNEL)", "min_t(size_t, n, 96)", none),
+        ("kzalloc(96, GFP_KERNEL)", "n", most),
+    ] {
+        assert_eq!(
+            with(makes, size, before),
+            ["unterminated-string"],
+            "{makes} {size}"
+        );
+    }
+    for (makes, size, before) in [
+        ("kzalloc(n + 1, GFP_KERNEL)", "n", most),
+        ("kzalloc(room, GFP_KERNEL)", "min(n, room - 1)", none),
+        (
+            "kcalloc(room + 1, sizeof(*text), GFP_KERNEL)",
+            "min(n, room)",
+            none,
+        ),
+        ("kzalloc(96, GFP_KERNEL)", "min_t(size_t, n, 95)", none),
+        (
+            "kzalloc(96, GFP_KERNEL)",
+            "n",
+            "\tif (n >= 96)\n\t\treturn -EINVAL;\n",
+        ),
+    ] {
+        assert_eq!(with(makes, size, before), NONE, "{makes} {size}");
+    }
+}
+
+#[test]
+fn a_pointer_that_walks_through_what_is_filled_reads_on() {
+    let with = |size: &str, behind: &str| {
+        handler(&format!(
+            "\tchar *line, *word, *next;\n\n\tline = kzalloc(64, GFP_KERNEL);\n\tif (!line)\n\t\treturn -ENOMEM;\n\
+             \tn = min_t(size_t, n, {size});\n\tif (copy_from_user(line, p, n)) {{\n\t\tkfree(line);\n\t\treturn -EFAULT;\n\t}}\n\
+             {behind}\tfor (word = line; *word; word = next + 1) {{\n\t\tnext = strchr(word, ' ');\n\t\tif (!next)\n\t\t\tbreak;\n\
+             \t\t*next = 0;\n\t}}\n\tkfree(line);\n\treturn n;"
+        ))
+    };
+    assert_eq!(with("64", ""), ["unterminated-string"]);
+    assert_eq!(with("63", ""), NONE);
+    assert_eq!(with("64", "\tline[n - 1] = 0;\n"), NONE);
+}
+
+#[test]
+fn a_buffer_that_takes_as_much_as_it_has_is_no_string() {
+    let with = |buffer: &str, most: &str, before: &str, behind: &str| {
+        handler(&format!(
+            "\t{buffer};\n\tint ret, width;\n\n{before}\tret = simple_write_to_buffer(text, {most}, at, p, n);\n\
+             \tif (ret <= 0)\n\t\treturn ret;\n{behind}\tif (sscanf(text, \"%d\", &width) != 1)\n\t\treturn -EINVAL;\n\
+             \td->width = width;\n\treturn n;"
+        ))
+    };
+    let set = "char text[32] = {}";
+    let bare = "char text[32]";
+    let front = "\tif (*at)\n\t\treturn -EINVAL;\n";
+    let few = "\tif (n >= sizeof(text))\n\t\treturn -EINVAL;\n";
+    for (buffer, most, before) in [
+        (set, "sizeof(text)", ""),
+        (set, "32", front),
+        ("char text[32] = \"\"", "sizeof(text)", front),
+        (bare, "sizeof(text)", "\tmemset(text, 0, sizeof(text));\n"),
+        (bare, "sizeof(text) - 1", front),
+    ] {
+        assert_eq!(
+            with(buffer, most, before, ""),
+            ["unterminated-string"],
+            "{buffer} {most}"
+        );
+    }
+    let ended = "\ttext[ret] = 0;\n";
+    for (buffer, most, before, behind) in [
+        (set, "sizeof(text) - 1", front, ""),
+        (set, "sizeof(text)", few, ""),
+        (
+            bare,
+            "sizeof(text) - 1",
+            "\tmemset(text, 0, sizeof(text));\n",
+            "",
+        ),
+        (bare, "sizeof(text) - 1", front, ended),
+        (set, "sizeof(text)", front, "\ttext[31] = '\\0';\n"),
+    ] {
+        assert_eq!(with(buffer, most, before, behind), NONE, "{buffer} {most}");
+    }
+}
