@@ -133,3 +133,56 @@ fn a_buffer_that_takes_as_much_as_it_has_is_no_string() {
         assert_eq!(with(buffer, most, before, behind), NONE, "{buffer} {most}");
     }
 }
+
+#[test]
+fn an_error_number_picks_no_element() {
+    let with = |call: &str, between: &str, element: &str| {
+        handler(&format!(
+            "\tchar text[32];\n\tint len, width;\n\n\tif (*at || n >= sizeof(text))\n\t\treturn -EINVAL;\n\
+             \tlen = {call};\n{between}\t{element} = 0;\n\tif (sscanf(text, \"%d\", &width) != 1)\n\t\treturn -EINVAL;\n\
+             \td->width = width;\n\treturn n;"
+        ))
+    };
+    let fill = "simple_write_to_buffer(text, sizeof(text) - 1, at, p, n)";
+    let string = "strncpy_from_user(text, p, sizeof(text) - 1)";
+    for (call, between, element) in [
+        (fill, "", "text[len]"),
+        (fill, "\tif (!len)\n\t\treturn -EINVAL;\n", "text[len]"),
+        (string, "", "text[len]"),
+        (
+            string,
+            "\tif (len == 31)\n\t\treturn -E2BIG;\n",
+            "*(text + len)",
+        ),
+        (fill, "", "text[len - 1]"),
+    ] {
+        assert_eq!(
+            with(call, between, element),
+            ["misread-result"],
+            "{call} {between}"
+        );
+    }
+    for (call, between, element) in [
+        (fill, "\tif (len < 0)\n\t\treturn len;\n", "text[len]"),
+        (fill, "\tif (len <= 0)\n\t\treturn len;\n", "text[len]"),
+        (fill, "\tif (len != n)\n\t\treturn -EIO;\n", "text[len]"),
+        (string, "\tif (len >= 0)\n\t\ttext[len] = 0;\n", "text[31]"),
+        ("read_line(text, p, n)", "", "text[len]"),
+    ] {
+        assert_eq!(with(call, between, element), NONE, "{call} {between}");
+    }
+}
+
+#[test]
+fn an_error_number_of_the_files_own_picks_no_element() {
+    let with = |between: &str| {
+        said(&format!(
+            "static int line_of(char *to, const char __user *p, size_t n)\n{{\n\tif (copy_from_user(to, p, n))\n\
+             \t\treturn -EFAULT;\n\treturn n;\n}}\n\
+             ssize_t f(struct dev *d, const char __user *p)\n{{\n\tchar text[32];\n\tint len;\n\n\
+             \tlen = line_of(text, p, 31);\n{between}\ttext[len] = 0;\n\treturn kstrtou32(text, 0, &d->width);\n}}\n"
+        ))
+    };
+    assert_eq!(with(""), ["misread-result"]);
+    assert_eq!(with("\tif (len < 0)\n\t\treturn len;\n"), NONE);
+}

@@ -27,6 +27,7 @@ mod context;
 mod counting;
 mod cut_string;
 mod dangling;
+mod errno_index;
 mod excerpt;
 mod extent;
 mod fate;

@@ -4,6 +4,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
+use crate::check::errno_index::{ByError, by_errors};
 use crate::check::fate::{is_error, is_error_name};
 use crate::check::known::Told;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -61,6 +62,7 @@ fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>>
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(lost(function).iter().map(|own| unsigned(function, own)));
+    out.extend(by_errors(function).iter().map(|own| index(function, own)));
     let tests = OnceCell::new();
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
@@ -77,6 +79,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(test.map(|test| asked(function, &giver, test)));
         }
     }
+}
+
+/// An error number that picks an element.
+fn index(function: &FunctionContext<'_>, own: &ByError) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() gives an error number where it faults, and {} picks an element before anything asks whether it is \
+         less than 0",
+        own.name, own.variable
+    );
+    let mut violation = file.violation(&INFO, own.element, "may lie in front", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.call, "taken here"));
+    violation
 }
 
 /// An error number that a variable without a sign takes.
