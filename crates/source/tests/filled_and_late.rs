@@ -186,3 +186,32 @@ fn an_error_number_of_the_files_own_picks_no_element() {
     assert_eq!(with(""), ["misread-result"]);
     assert_eq!(with("\tif (len < 0)\n\t\treturn len;\n"), NONE);
 }
+
+#[test]
+fn a_size_is_asked_before_the_copy() {
+    let with = |copy: &str, behind: &str| {
+        said(&format!(
+            "int f(struct dev *d, void __user *p, u64 id)\n{{\n\tstruct mode own = {{}};\n\tchar text[32] = {{}};\n\
+             \tint size = size_of_register(id);\n\n{copy}{behind}\treturn take(d, &own, text);\n}}\n"
+        ))
+    };
+    let copy = "\tif (copy_from_user(&own, p, size))\n\t\treturn -EFAULT;\n";
+    let out = "\tif (copy_to_user(p, text, size))\n\t\treturn -EFAULT;\n";
+    let asked = "\tif (size > sizeof(own))\n\t\treturn -EINVAL;\n";
+    for (copy, behind) in [
+        (copy, asked),
+        (copy, "\tif (size != 16)\n\t\treturn -EINVAL;\n"),
+        (out, "\tif (sizeof(text) < size)\n\t\treturn -EINVAL;\n"),
+    ] {
+        assert_eq!(with(copy, behind), ["late-check"], "{copy} {behind}");
+        assert_eq!(with(behind, copy), NONE, "{behind} {copy}");
+    }
+    // Something else is asked behind it, or of another number.
+    for behind in [
+        "\tif (size > 8)\n\t\td->width = 1;\n",
+        "\tsize = next_size(d);\n\tif (size > sizeof(own))\n\t\treturn -EINVAL;\n",
+        "",
+    ] {
+        assert_eq!(with(copy, behind), NONE, "{behind}");
+    }
+}

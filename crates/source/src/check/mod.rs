@@ -12,6 +12,7 @@ mod allocation;
 mod allow;
 mod apart;
 mod asked;
+mod asked_late;
 mod behind_front;
 mod below;
 mod brimful;

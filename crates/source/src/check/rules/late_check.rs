@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, root_of};
+use crate::check::asked_late::{AskedLate, asked_late};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -30,6 +31,10 @@ struct Check {
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for access in function.accesses {
+        let late = asked_late(function, access);
+        out.extend(late.map(|late| size(function, access, &late)));
+    }
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
     let mut bare = function.accesses.iter().filter(bare).peekable();
     if bare.peek().is_none() {
@@ -52,6 +57,23 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation(function, access, late));
         }
     }
+}
+
+/// A copy of so many bytes, of which the function asks only behind it whether the object has as many.
+fn size(function: &FunctionContext<'_>, access: &Access<'_>, late: &AskedLate) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() copies {} bytes, and only line {} refuses more than the object has",
+        access.word.name,
+        late.number,
+        function.line(late.asked)
+    );
+    let mut violation = file.violation(&INFO, access.span, "not checked yet", message);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(late.asked, "checked here"));
+    violation
 }
 
 fn range_check(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Check> {
