@@ -215,3 +215,66 @@ fn a_size_is_asked_before_the_copy() {
         assert_eq!(with(copy, behind), NONE, "{behind}");
     }
 }
+
+#[test]
+fn room_enough_is_no_bound() {
+    let with = |test: &str, size: &str| {
+        said(&format!(
+            "struct ask {{ u32 room; u32 more; }};\n\
+             int f(struct dev *d, void *data)\n{{\n\tstruct ask *ask = data;\n\tu32 __user *to = to_of(ask);\n\n\
+             \tif ({test}) {{\n\t\tif (copy_to_user(to, d->modes, {size}))\n\t\t\treturn -EFAULT;\n\t}}\n\
+             \task->room = d->many;\n\treturn 0;\n}}\n"
+        ))
+    };
+    let large = "ask->room >= d->many";
+    for (test, size) in [
+        (large, "sizeof(u32) * ask->more"),
+        (large, "sizeof(u32) * d->many"),
+        ("ask->room == d->many", "sizeof(u32) * ask->room"),
+        (
+            "ask->room >= d->many && ask->room < 64",
+            "sizeof(u32) * ask->room",
+        ),
+        ("ask->room <= d->many", "sizeof(u32) * ask->room"),
+        ("ask->room >= d->width", "sizeof(u32) * d->many"),
+    ] {
+        assert_eq!(with(test, size), NONE, "{test} {size}");
+    }
+    let alone = |test: &str, size: &str| {
+        said(&format!(
+            "struct ask {{ u32 room; u32 more; }};\n\
+             int f(struct dev *d, void *data)\n{{\n\tstruct ask *ask = data;\n\tu32 __user *to = to_of(ask);\n\n\
+             \tif ({test} && copy_to_user(to, d->modes, {size}))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    for (test, size) in [
+        (large, "sizeof(u32) * ask->room"),
+        ("d->many && ask->room >= d->many", "ask->room * 4"),
+        ("d->many <= ask->room", "sizeof(*d->modes) * ask->room"),
+    ] {
+        assert_eq!(
+            with(&format!("d->many && {test}"), size),
+            ["beyond-variable"],
+            "{test} {size}"
+        );
+        assert_eq!(alone(test, size), ["beyond-variable"], "{test} {size}");
+    }
+}
+
+#[test]
+fn less_than_the_size_of_a_command_is_no_bound() {
+    let with = |test: &str| {
+        said(&format!(
+            "long f(struct file *file, unsigned int cmd, unsigned long arg)\n{{\n\tstruct mode own;\n\n\
+             \tif ({test})\n\t\treturn -EINVAL;\n\
+             \tif (copy_from_user(&own, (void __user *)arg, _IOC_SIZE(cmd)))\n\t\treturn -EFAULT;\n\
+             \treturn set_mode(file, &own);\n}}\n\
+             const struct file_operations ops = {{ .unlocked_ioctl = f }};\n"
+        ))
+    };
+    assert_eq!(with("_IOC_SIZE(cmd) < sizeof(own)"), ["beyond-variable"]);
+    assert_eq!(with("sizeof(own) > _IOC_SIZE(cmd)"), ["beyond-variable"]);
+    assert_eq!(with("_IOC_SIZE(cmd) != sizeof(own)"), NONE);
+    assert_eq!(with("_IOC_SIZE(cmd) > sizeof(own)"), NONE);
+    assert_eq!(with("cmd != SET_MODE"), NONE);
+}

@@ -59,6 +59,7 @@ mod moved;
 mod narrowed;
 mod never_negative;
 mod new_calls;
+mod only_least;
 mod order;
 mod overlong;
 mod owned;

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::expression::Term;
+use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -126,4 +126,14 @@ pub(crate) fn refused<'t>(node: Node<'t>) -> Option<Node<'t>> {
         }
         own = parent;
     }
+}
+
+/// Whether an expression is the variable, or a part of the number that a program gives to
+/// ioctl() in it: `_IOC_SIZE(cmd)`.
+pub(crate) fn is_of(function: &FunctionContext<'_>, own: &Expression, name: &str) -> bool {
+    let part = own
+        .call()
+        .filter(|(callee, _)| function.file.words.gives_users(callee));
+    let of = part.and_then(|(_, given)| given.first());
+    own.name() == Some(name) || of.is_some_and(|of| of.uncast().1.name() == Some(name))
 }

@@ -17,7 +17,9 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
-use super::narrowed::{is_narrowed, is_of_default, is_repeated, narrowing, refused, repeated};
+use super::narrowed::{
+    is_narrowed, is_of, is_of_default, is_repeated, narrowing, refused, repeated,
+};
 use super::space;
 use super::strings::words;
 use super::tokens::parameters;
@@ -621,7 +623,7 @@ fn is_limited_where(
                 let asks = asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked);
                 // Where the place is what is done for less, that is its bound.
                 let done = refused(node).is_some_and(|then| span(then).contains(at));
-                let named = |own: &Expression| own.name() == Some(name);
+                let named = |own: &Expression| is_of(function, own, name);
                 asks && (done || !refuses_less(function, node, named))
             }
             _ => false,

@@ -8,6 +8,7 @@ use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, overlong};
 use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
@@ -45,6 +46,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| behind_its_front(function, access))
             .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
+            .or_else(|| as_large_as(function, access))
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, &Copied::by(function, access)?))
             .or_else(|| within_callers(function, access))
@@ -295,6 +297,20 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
         );
         file.violation(&INFO, access.span, "copied here", told)
     })
+}
+
+/// A copy of as many elements as a number says that only has to be as large as how many there are.
+fn as_large_as(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = only_least(function, access)?;
+    let file = function.file;
+    let told = format!(
+        "{} is only asked to be as large as {}, and may be more than is there",
+        own.number, own.least
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.asked, "asked here"));
+    Some(violation)
 }
 
 /// A copy of as many bytes as an object may have, from or to what lies behind its front.

@@ -1,0 +1,122 @@
+//! Numbers that only have to be as large as what is there: room for all of it is no bound of
+//! what is copied.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::Access;
+use super::context::FunctionContext;
+use super::limit::changed;
+use super::{space, unbounded};
+
+/// A number of which only the least is asked.
+pub(crate) struct OnlyLeast {
+    /// It, and what there is.
+    pub(crate) number: String,
+    pub(crate) least: String,
+    /// The comparison.
+    pub(crate) asked: Span,
+}
+
+/// The number of elements or bytes that a copy has, where the function only asks whether it is as
+/// large as another one which says how many there are: `if (n >= d->many)` and `n` of `d->all`.
+pub(crate) fn only_least(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<OnlyLeast> {
+    let bytes = access.bytes.as_ref()?;
+    let number = factor(function, bytes.uncast().1)?;
+    let root = number.root().name()?;
+    let value = function.expression_of(access.value_node);
+    let Term::Member { holder, .. } = &value.uncast().1.term else {
+        return None;
+    };
+    let (asked, least) = guards(function, access.node)
+        .into_iter()
+        .find_map(|own| at_least(function, own, number))?;
+    let beside = matches!(&least.term, Term::Member { holder: own, .. } if own == holder);
+    let bounded = !beside
+        || *number == least
+        || changed(function, number, asked, access.span)
+        || function.graph.takes_a_value(root) && number.name().is_some()
+        || unbounded::is_compared_before(function, number, asked, access.span);
+    (!bounded).then(|| OnlyLeast {
+        number: function.file.plain(number.span),
+        least: function.file.plain(least.span),
+        asked,
+    })
+}
+
+/// The number of which a size is made with a constant: `n`, `sizeof(u32) * n`.
+fn factor<'e>(function: &FunctionContext<'_>, size: &'e Expression) -> Option<&'e Expression> {
+    match &size.term {
+        Term::Name(_) | Term::Member { .. } => Some(size),
+        Term::Binary(left, operator, right) if operator == "*" => {
+            let constant = |own: &Expression| {
+                matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_))
+                    || space::bytes(function, own).is_some()
+            };
+            let (left, right) = (left.uncast().1, right.uncast().1);
+            let (number, by) = match constant(left) {
+                true => (right, left),
+                false => (left, right),
+            };
+            let place = matches!(number.term, Term::Name(_) | Term::Member { .. });
+            (place && constant(by)).then_some(number)
+        }
+        _ => None,
+    }
+}
+
+/// The conditions of which all hold where a call is done: what an `if` around it asks.
+fn guards<'t>(function: &FunctionContext<'t>, call: Node<'t>) -> Vec<Node<'t>> {
+    let around = function.around(call);
+    let asking = around.filter(|own| {
+        let then = own.part("consequence");
+        own.known_kind() == "if_statement"
+            && then.is_some_and(|then| span(then).contains(span(call)))
+    });
+    let mut found: Vec<Node<'t>> = Vec::new();
+    let mut work: Vec<Node<'t>> = asking.filter_map(|own| own.part("condition")).collect();
+    // What stands before `&&` holds where what stands behind it is done.
+    let joins = function.around(call).filter(|own| {
+        let right = own.part("right");
+        function.context.operator(*own) == b"&&"
+            && right.is_some_and(|right| span(right).contains(span(call)))
+    });
+    work.extend(joins.filter_map(|own| own.part("left")));
+    while let Some(own) = work.pop() {
+        match own.known_kind() {
+            "parenthesized_expression" => work.extend(own.named_child(0)),
+            "binary_expression" if function.context.operator(own) == b"&&" => {
+                work.extend(
+                    ["left", "right"]
+                        .into_iter()
+                        .filter_map(|side| own.part(side)),
+                );
+            }
+            _ => found.push(own),
+        }
+    }
+    found
+}
+
+/// What a condition says that a number is at least.
+fn at_least(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    number: &Expression,
+) -> Option<(Span, Expression)> {
+    let own = function.expression_of(node);
+    let Term::Binary(left, operator, right) = &own.term else {
+        return None;
+    };
+    let is = |side: &Expression| side.uncast().1 == number;
+    let least = match operator.as_str() {
+        ">" | ">=" if is(left) => right,
+        "<" | "<=" if is(right) => left,
+        _ => return None,
+    };
+    Some((span(node), least.uncast().1.clone()))
+}
