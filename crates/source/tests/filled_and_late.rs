@@ -278,3 +278,29 @@ fn less_than_the_size_of_a_command_is_no_bound() {
     assert_eq!(with("_IOC_SIZE(cmd) > sizeof(own)"), NONE);
     assert_eq!(with("cmd != SET_MODE"), NONE);
 }
+
+#[test]
+fn a_helper_reads_on_in_what_has_no_end() {
+    let with = |copies: &str, reads: &str| {
+        said(&format!(
+            "int numbers_of(const char *text, size_t n, int **to)\n{{\n\tint many;\n\n\t{reads};\n\
+             \treturn many ? 0 : -ENOENT;\n}}\n\
+             int f(const char __user *p, size_t n, int **to)\n{{\n\tchar *text;\n\tint ret;\n\n\ttext = {copies};\n\
+             \tif (IS_ERR(text))\n\t\treturn PTR_ERR(text);\n\tret = numbers_of(text, n, to);\n\tkfree(text);\n\
+             \treturn ret;\n}}\n"
+        ))
+    };
+    for reads in [
+        "get_options(text, 0, &many)",
+        "many = cpulist_parse(text, mask_of(to))",
+        "many = simple_strtoul(text, NULL, 0)",
+    ] {
+        assert_eq!(
+            with("memdup_user(p, n)", reads),
+            ["unterminated-string"],
+            "{reads}"
+        );
+        assert_eq!(with("memdup_user_nul(p, n)", reads), NONE, "{reads}");
+    }
+    assert_eq!(with("memdup_user(p, n)", "many = text[n - 1]"), NONE);
+}
