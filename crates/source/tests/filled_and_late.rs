@@ -304,3 +304,24 @@ fn a_helper_reads_on_in_what_has_no_end() {
     }
     assert_eq!(with("memdup_user(p, n)", "many = text[n - 1]"), NONE);
 }
+
+#[test]
+fn a_length_is_held_against_the_object() {
+    let with = |size: &str, copies: &str| {
+        said(&format!(
+            "struct ask {{ u32 size; u64 at; }};\n\
+             int f(struct dev *d, struct ask *ask)\n{{\n\tstruct mode *mode;\n\tstruct mode **all = modes_of(d);\n\n\
+             \tif (ask->size != {size} || !ask->at)\n\t\treturn -EINVAL;\n\
+             \t{copies}\n\td->width = mode->width;\n\tkfree(mode);\n\treturn 0;\n}}\n"
+        ))
+    };
+    let twice = "mode = memdup_user(u64_to_user_ptr(ask->at), ask->size);\n\tif (IS_ERR(mode))\n\t\treturn PTR_ERR(mode);";
+    let copied = "mode = kmalloc(64, GFP_KERNEL);\n\tif (!mode)\n\t\treturn -ENOMEM;\n\
+                  \tif (copy_from_user(mode, u64_to_user_ptr(ask->at), ask->size)) {\n\t\tkfree(mode);\n\t\treturn -EFAULT;\n\t}";
+    for copies in [twice, copied] {
+        assert_eq!(with("sizeof(mode)", copies), ["sizeof-pointer"]);
+        assert_eq!(with("sizeof(*mode)", copies), NONE);
+        assert_eq!(with("sizeof(struct mode)", copies), NONE);
+        assert_eq!(with("sizeof(all)", copies), NONE, "another pointer's");
+    }
+}

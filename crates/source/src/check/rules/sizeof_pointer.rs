@@ -55,6 +55,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .chain(handed)
             .chain(taken),
     );
+    out.extend(compared(function));
 }
 
 /// `p = memdup_user(from, sizeof(p))`
@@ -64,6 +65,60 @@ fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let target = function.taker(call)?;
     let count = argument(function, call, copied.count)?;
     wrong(function, call, name, &target, &count)
+}
+
+/// `if (n != sizeof(p))` of the `n` bytes that are copied to where `p` leads, or from there.
+fn compared(function: &FunctionContext<'_>) -> Vec<Violation> {
+    let mut asked: Vec<(Node<'_>, Expression, Expression)> = Vec::new();
+    function.each_of(&["binary_expression"], |node| {
+        let compares = matches!(
+            function.context.operator(node),
+            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
+        );
+        // What the text alone says comes first.
+        let sized = ["left", "right"].into_iter().any(|side| {
+            let side = node.part(side);
+            side.is_some_and(|own| own.known_kind() == "sizeof_expression")
+        });
+        if !compares || !sized {
+            return;
+        }
+        if let Term::Binary(left, _, right) = &function.expression_of(node).term {
+            asked.push((node, (**left).clone(), (**right).clone()));
+        }
+    });
+    let own = asked.iter().filter_map(|(node, left, right)| {
+        let (number, size) = match &left.term {
+            Term::SizeOf(_) => (right, left),
+            _ => (left, right),
+        };
+        let number = number.uncast().1;
+        let copies = function.accesses.iter().filter_map(|access| {
+            let same = access.bytes.as_ref()?.uncast().1 == number;
+            same.then(|| (*function.expression_of(access.value_node)).clone())
+        });
+        let duplicates = function.calls.iter().filter_map(|call| {
+            let copied = function.duplicates(function.callee(*call)?)?;
+            let count = argument(function, *call, copied.count)?;
+            (count.uncast().1 == number).then(|| function.taker(*call))?
+        });
+        let mut objects = copies.chain(duplicates);
+        objects.find_map(|object| held_against(function, *node, (&object, size)))
+    });
+    own.collect()
+}
+
+/// A number of bytes of an object that is held against the size of the pointer to it.
+fn held_against(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    (object, size): (&Expression, &Expression),
+) -> Option<Violation> {
+    let file = function.file;
+    let told = pointers_size(function, node, object, size)?;
+    let comparison = file.plain(span(node));
+    let message = format!("{comparison} holds the number of bytes against {told}");
+    Some(file.violation(&INFO, span(node), "the size of a pointer", message))
 }
 
 /// `f(sizeof(p), p)` of a pointer to the user's, where nothing else is known of the call.
@@ -131,7 +186,7 @@ fn argument(function: &FunctionContext<'_>, call: Node<'_>, at: usize) -> Option
     Some(Expression::of(function.context, own))
 }
 
-/// `sizeof(p)` of what is at `p`, `sizeof(&x)` of `x`.
+/// What is wrong where a call is given `sizeof(p)` of what is at `p`, `sizeof(&x)` of `x`.
 fn wrong(
     function: &FunctionContext<'_>,
     call: Node<'_>,
@@ -139,11 +194,24 @@ fn wrong(
     object: &Expression,
     count: &Expression,
 ) -> Option<Violation> {
+    let told = pointers_size(function, call, object, count)?;
+    let file = function.file;
+    let message = format!("{name}() is given {told}");
+    Some(file.violation(&INFO, span(call), "the size of a pointer", message))
+}
+
+/// The size of a pointer, where that of what it points to is meant.
+fn pointers_size(
+    function: &FunctionContext<'_>,
+    at: Node<'_>,
+    object: &Expression,
+    count: &Expression,
+) -> Option<String> {
     let Term::SizeOf(of) = &count.term else {
         return None;
     };
     let object = object.uncast().1;
-    let told = match &of.term {
+    Some(match &of.term {
         Term::Address(place) if **of == *object => {
             let place = function.file.plain(place.span);
             format!("sizeof(&{place}), the size of an address and not of {place}")
@@ -155,13 +223,10 @@ fn wrong(
         }
         _ => {
             let pointer = of.name().filter(|own| front(object) == Some(*own))?;
-            points(function, pointer, span(call)).then_some(())?;
+            points(function, pointer, span(at)).then_some(())?;
             format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
-    };
-    let file = function.file;
-    let message = format!("{name}() is given {told}");
-    Some(file.violation(&INFO, span(call), "the size of a pointer", message))
+    })
 }
 
 /// The pointer that an address is made from: `p`, `&p[n]`, `p + n`.
