@@ -325,3 +325,33 @@ fn a_length_is_held_against_the_object() {
         assert_eq!(with("sizeof(all)", copies), NONE, "another pointer's");
     }
 }
+
+#[test]
+fn from_an_element_on_there_is_less() {
+    let with = |from: &str, size: &str| {
+        said(&format!(
+            "struct set {{ u32 bits[2]; }};\nstruct more {{ u32 bits[2]; u32 next; }};\n\
+             int f(struct set *s, struct more *m, char __user *p)\n{{\n\tstruct set own = *s;\n\tu32 all[4] = {{}};\n\n\
+             \treturn copy_to_user(p, {from}, {size}) ? -EFAULT : take(all);\n}}\n"
+        ))
+    };
+    for (from, size) in [
+        ("&own.bits[1]", "sizeof(unsigned long)"),
+        ("&s->bits[1]", "8"),
+        ("&all[2]", "3 * sizeof(u32)"),
+        ("all + 3", "8"),
+        ("s->bits", "3 * sizeof(u32)"),
+    ] {
+        assert_eq!(with(from, size), ["beyond-variable"], "{from} {size}");
+    }
+    for (from, size) in [
+        ("&own.bits[1]", "sizeof(u32)"),
+        ("&own.bits[0]", "8"),
+        ("&m->bits[1]", "8"),
+        ("&all[2]", "2 * sizeof(u32)"),
+        ("all + 3", "4"),
+        ("s->bits", "sizeof(s->bits)"),
+    ] {
+        assert_eq!(with(from, size), NONE, "{from} {size}");
+    }
+}

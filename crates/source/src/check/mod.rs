@@ -48,6 +48,7 @@ mod kept_member;
 mod kernel_members;
 mod known;
 mod learn;
+mod left_of;
 mod limit;
 mod linear;
 mod lockers;

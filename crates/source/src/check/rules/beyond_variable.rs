@@ -6,6 +6,7 @@ use crate::check::behind_front::behind_front;
 use crate::check::below;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::left_of::left_of;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
@@ -46,6 +47,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| behind_its_front(function, access))
             .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
+            .or_else(|| from_an_element_on(function, access))
             .or_else(|| as_large_as(function, access))
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, &Copied::by(function, access)?))
@@ -297,6 +299,21 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
         );
         file.violation(&INFO, access.span, "copied here", told)
     })
+}
+
+/// A copy of more bytes than there are from an element on.
+fn from_an_element_on(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let bytes = space::bytes(function, access.bytes.as_ref()?.uncast().1)?;
+    let value = function.expression_of(access.value_node);
+    let own = left_of(function, value.uncast().1).filter(|own| bytes > own.bytes)?;
+    let file = function.file;
+    let told = format!(
+        "{bytes} bytes are copied, and from {} on {} has {}",
+        file.plain(value.span),
+        own.array,
+        own.bytes
+    );
+    Some(file.violation(&INFO, access.span, "copied here", told))
 }
 
 /// A copy of as many elements as a number says that only has to be as large as how many there are.
