@@ -355,3 +355,57 @@ fn from_an_element_on_there_is_less() {
         assert_eq!(with(from, size), NONE, "{from} {size}");
     }
 }
+
+#[test]
+fn behind_a_string_nothing_is_set() {
+    let with = |array: &str, writes: &str, size: &str| {
+        said(&format!(
+            "ssize_t f(struct dev *d, char __user *p, size_t n, loff_t *at)\n{{\n\tunsigned int i;\n\tchar {array};\n\
+             \tssize_t len = 0;\n\n\tfor (i = 0; i < d->many; i++)\n\t\t{writes};\n\
+             \treturn simple_read_from_buffer(p, n, at, text, {size});\n}}\n"
+        ))
+    };
+    let each = "len += scnprintf(text + len, sizeof(text) - len, \"%c\", d->modes[i] ? 'x' : 'o')";
+    let last = "len += scnprintf(&text[len], sizeof(text) - len, \"%u\", d->many)";
+    for writes in [each, last] {
+        assert_eq!(with("text[64]", writes, "sizeof(text)"), ["copied-holes"]);
+        assert_eq!(with("text[64]", writes, "64"), ["copied-holes"]);
+        assert_eq!(with("text[64]", writes, "len"), NONE);
+        assert_eq!(with("text[64] = {}", writes, "sizeof(text)"), NONE);
+    }
+    let cleared = "memset(text, 0, sizeof(text))";
+    assert_eq!(with("text[64]", cleared, "sizeof(text)"), NONE);
+}
+
+#[test]
+fn what_was_not_given_is_not_copied() {
+    let with = |buffer: &str, asked: &str, size: &str| {
+        said(&format!(
+            "ssize_t f(struct dev *d, struct iov_iter *to, loff_t at)\n{{\n\tssize_t got = 0;\n\n\
+             \twhile (iov_iter_count(to)) {{\n\t\tu8 {buffer};\n\t\tssize_t want = min(iov_iter_count(to), sizeof(buf));\n\n\
+             \t\tgot = read_channel(d, at, buf, want);\n\t\tif ({asked})\n\t\t\tbreak;\n\
+             \t\tif (copy_to_iter(buf, {size}, to) != {size})\n\t\t\treturn -EFAULT;\n\t\tat += got;\n\t}}\n\
+             \treturn got;\n}}\n"
+        ))
+    };
+    assert_eq!(with("buf[16]", "got <= 0", "want"), ["copied-holes"]);
+    assert_eq!(with("buf[16]", "got < 0", "want"), ["copied-holes"]);
+    assert_eq!(with("buf[16]", "got <= 0", "got"), NONE);
+    assert_eq!(with("buf[16]", "got != want", "want"), NONE);
+    assert_eq!(with("buf[16] = {}", "got <= 0", "want"), NONE);
+}
+
+#[test]
+fn an_error_number_says_nothing_of_how_much() {
+    let with = |result: &str, size: &str| {
+        said(&format!(
+            "ssize_t f(struct dev *d, char __user *p, size_t n, loff_t *at)\n{{\n\tchar *buf = vmalloc(n);\n\tint ret;\n\n\
+             \tif (!buf)\n\t\treturn -ENOMEM;\n\t{result} = read_channel(d, *at, buf, n);\n\tif (ret)\n\t\tgoto out;\n\
+             \tret = copy_to_user(p, buf, {size});\n\tif (ret)\n\t\tret = -EFAULT;\n\tn -= ret;\n\t*at += n;\n\
+             out:\n\tvfree(buf);\n\treturn ret;\n}}\n"
+        ))
+    };
+    assert_eq!(with("ret", "n"), NONE);
+    // As many as were asked for is what was given.
+    assert_eq!(with("ret = 0;\n\tn", "n"), NONE);
+}

@@ -8,6 +8,7 @@
 
 mod accesses;
 mod alias;
+mod all_asked_for;
 mod allocation;
 mod allow;
 mod apart;
@@ -65,6 +66,7 @@ mod order;
 mod overlong;
 mod owned;
 mod part;
+mod partly_written;
 mod paths;
 mod pieces;
 mod placed;

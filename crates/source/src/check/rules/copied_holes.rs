@@ -1,12 +1,14 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, each, root_of, shown};
+use crate::check::all_asked_for::all_asked_for;
 use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, element, filling};
 use crate::check::filled::{Filled, filled};
 use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
+use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
@@ -35,7 +37,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let shown = shown(function.context, function.file.words, function.calls);
     for access in function.accesses.iter().chain(&shown) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
-        out.extend(whole.then(|| half_filled(function, access)).flatten());
+        let part = || half_filled(function, access).or_else(|| only_strings(function, access));
+        out.extend(whole.then(part).flatten());
+        out.extend(whole.then(|| as_asked_for(function, access)).flatten());
         out.extend(unset_value(function, access));
         out.extend(whole.then(|| allocated(function, access)).flatten());
         out.extend(whole.then(|| ended(function, access)).flatten());
@@ -51,6 +55,29 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(judged(function, access, local, &filled));
         }
     }
+}
+
+/// An array that goes out whole, and in which calls have only written strings.
+fn only_strings(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = partly_written(function, access)?;
+    let name = &own.local.name;
+    let what = format!(
+        "all of {name} is copied, and behind the 0 that {}() writes nothing is set",
+        own.by
+    );
+    let place = (own.written, "the string");
+    Some(left(function, access, (name, &what), place))
+}
+
+/// As many bytes as were asked for, of which a call may have given fewer.
+fn as_asked_for(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = all_asked_for(function, access)?;
+    let what = format!(
+        "{} says how many bytes {}() has set, and all that were asked for are copied",
+        own.given, own.by
+    );
+    let place = (own.filled, "filled here");
+    Some(left(function, access, (&own.object, &what), place))
 }
 
 /// A struct that the function allocates, with what lay there, and copies whole; or an array of

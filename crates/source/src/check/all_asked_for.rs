@@ -1,0 +1,119 @@
+//! As many bytes as were asked for, where a call has said how many it gave: the rest of what goes out
+//! is what lay there before.
+
+use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind, Node as Step};
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::Access;
+use super::allocation::Allocation;
+use super::context::FunctionContext;
+use super::fate::taken;
+use super::unbounded::is_put_over;
+
+/// A copy of more than was given.
+pub(crate) struct AllAskedFor {
+    /// The memory that goes out.
+    pub(crate) object: String,
+    /// What fills it, and what says how far.
+    pub(crate) by: String,
+    pub(crate) given: String,
+    /// Where it is filled.
+    pub(crate) filled: Span,
+}
+
+/// What an access copies so: `got = read(d, buf, want); copy_to_user(to, buf, want); at += got;`
+pub(crate) fn all_asked_for(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+) -> Option<AllAskedFor> {
+    let count = access.bytes.as_ref()?.uncast().1;
+    let value = function.expression_of(access.value_node);
+    let object = value.uncast().1.name()?;
+    let before = function.calls.iter();
+    let before = before.filter(|call| call.end_byte() <= access.span.start);
+    let mut own = before.filter_map(|call| {
+        let name = function.callee(*call)?;
+        let whole = function.expression_of(*call);
+        let (_, given) = whole.call()?;
+        let has = |own: &dyn Fn(&Expression) -> bool| given.iter().any(|part| own(part.uncast().1));
+        let asks = has(&|part| part.name() == Some(object)) && has(&|part| part == count);
+        let words = function.file.words;
+        let known = words.access(name).is_some() || words.fills(name).is_some();
+        (asks && !known && words.clears(name).is_none()).then_some(())?;
+        let result = function.graph.effects.get(taken(function, *call)?.effect)?;
+        Some((name, result, span(*call)))
+    });
+    let (by, result, filled) = own.next()?;
+    let given = function.graph.name_of(result);
+    let only = own.next().is_none()
+        && count.root().name() != Some(given)
+        && is_bare(function, object, filled);
+    let open = only && !is_held_against(function, given);
+    (open && counts_on(function, result, filled)).then(|| AllAskedFor {
+        object: object.to_owned(),
+        by: by.to_owned(),
+        given: given.to_owned(),
+        filled,
+    })
+}
+
+/// Whether nothing has set what lies there before a place: in an array or memory of the function's.
+fn is_bare(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let local = function.local_at(name, at);
+    let array = local.is_some_and(|own| own.array && !own.initialised && !own.lasting);
+    let memory = || Allocation::of(function, name, at).is_some_and(|own| !own.zeroed);
+    (array || memory()) && !is_put_over(function, name, at)
+}
+
+/// Whether the function goes on by as much as a call has given, before the variable takes anything
+/// else: `pos += n`, `left -= n`.
+fn counts_on(function: &FunctionContext<'_>, result: &Effect, call: Span) -> bool {
+    let graph = function.graph;
+    let name = graph.name_of(result);
+    let mut places = Vec::new();
+    function.each_of(&["assignment_expression"], |node| {
+        let counts = match &function.expression_of(node).term {
+            Term::Assignment(_, operator, by) => {
+                matches!(operator.as_str(), "+=" | "-=") && by.uncast().1.name() == Some(name)
+            }
+            _ => false,
+        };
+        places.extend(counts.then(|| span(node)));
+    });
+    if places.is_empty() {
+        return false;
+    }
+    let again = |node: &Step| {
+        let mut own = graph.effects_at(node).iter();
+        own.any(|own| {
+            let writes = matches!(own.kind, EffectKind::Write(_)) && own.place == result.place;
+            writes && own.span != result.span
+        })
+    };
+    let reached = graph.reached_behind_any(graph.nodes_in(call), again);
+    let counting = |at: &usize| {
+        let mut own = graph.effects_of(*at).iter();
+        own.any(|own| own.place == result.place && places.iter().any(|at| at.contains(own.span)))
+    };
+    reached.iter().any(counting)
+}
+
+/// Whether anything compares the variable with more than 0.
+fn is_held_against(function: &FunctionContext<'_>, name: &str) -> bool {
+    let mut held = false;
+    function.each_of(&["binary_expression"], |node| {
+        let compares = matches!(
+            function.context.operator(node),
+            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
+        );
+        if held || !compares || !function.graph.names(span(node), name) {
+            return;
+        }
+        if let Term::Binary(left, _, right) = &function.expression_of(node).term {
+            held = !left.is_zero() && !right.is_zero();
+        }
+    });
+    held
+}

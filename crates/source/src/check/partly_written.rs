@@ -1,0 +1,74 @@
+//! Arrays of a function in which nothing but strings were written, and that go out as a whole: behind
+//! the 0 lies what lay on the stack.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::flow::Local;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::Access;
+use super::context::FunctionContext;
+use super::space;
+
+/// An array that is filled so.
+pub(crate) struct PartlyWritten<'f> {
+    pub(crate) local: &'f Local,
+    /// What writes a string there, and where.
+    pub(crate) by: String,
+    pub(crate) written: Span,
+}
+
+/// The array that an access copies whole, where all that is done to it before is that calls write
+/// strings.
+pub(crate) fn partly_written<'f>(
+    function: &'f FunctionContext<'_>,
+    access: &Access<'_>,
+) -> Option<PartlyWritten<'f>> {
+    let value = function.expression_of(access.value_node);
+    let value = value.uncast().1;
+    let local = function.local_at(value.name()?, value.span)?;
+    let own = local.array && !local.initialised && !local.lasting;
+    let count = access.bytes.as_ref().filter(|_| own)?.uncast().1;
+    let mut written = Vec::new();
+    let before = function.mentions(&local.name);
+    let before = before.filter(|node| node.start_byte() < access.span.start);
+    for node in before.filter(|node| !local.declared.contains(span(*node))) {
+        written.push(writing(function, node)?);
+    }
+    let (by, at) = written.into_iter().next()?;
+    let bytes = space::bytes(function, count)?;
+    let whole = space::array(function, local) == Some(bytes);
+    // What stands on another side of an #if is not in the parse.
+    let seen = !function.graph.unseen.contains(&local.name);
+    (whole && seen).then_some(PartlyWritten {
+        local,
+        by,
+        written: at,
+    })
+}
+
+/// The call that writes a string into an array from where it is named on; none where anything else
+/// is done to it.
+fn writing(function: &FunctionContext<'_>, variable: Node<'_>) -> Option<(String, Span)> {
+    let mut node = variable;
+    let arguments = loop {
+        let parent = function.above(node)?;
+        match parent.known_kind() {
+            "argument_list" => break parent,
+            "binary_expression" if function.context.operator(parent) == b"+" => {}
+            "subscript_expression" | "parenthesized_expression" => {}
+            "pointer_expression" if function.context.operator(parent) == b"&" => {}
+            _ => return None,
+        }
+        node = parent;
+    };
+    let call = function.above(arguments)?;
+    let name = function.callee(call)?;
+    let fills = function.file.words.fills(name)?;
+    let object = arguments.named_child(answer::fits(fills.object)?)?;
+    let string = fills.count.is_none() && object.id() == node.id();
+    string.then(|| (name.to_owned(), span(call)))
+}
