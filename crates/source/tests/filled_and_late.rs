@@ -409,3 +409,20 @@ fn an_error_number_says_nothing_of_how_much() {
     // As many as were asked for is what was given.
     assert_eq!(with("ret = 0;\n\tn", "n"), NONE);
 }
+
+#[test]
+fn the_last_of_none_lies_in_front() {
+    let with = |makes: &str, test: &str| {
+        said(&format!(
+            "static ssize_t f(struct file *file, const char __user *p, size_t n, loff_t *at)\n{{\n\tchar *text;\n\tu32 own;\n\
+             \tint ret;\n\n\tif (n > 64)\n\t\tn = 64;\n{makes}\ttext = memdup_user_nul(p, n);\n\tif (IS_ERR(text))\n\
+             \t\treturn PTR_ERR(text);\n\tif ({test}text[n - 1] == '\\n')\n\t\ttext[n - 1] = 0;\n\
+             \tret = kstrtou32(text, 0, &own);\n\tkfree(text);\n\treturn ret ? ret : n;\n}}\n\
+             static const struct proc_ops ops = {{ .proc_write = f }};\n"
+        ))
+    };
+    assert_eq!(with("", ""), ["beyond-array"]);
+    assert_eq!(with("", "n > 0 && "), NONE);
+    assert_eq!(with("\tif (!n)\n\t\treturn 0;\n", ""), NONE);
+    assert_eq!(with("\tif (n < 2)\n\t\treturn -EINVAL;\n", ""), NONE);
+}

@@ -86,7 +86,8 @@ fn is_comparison(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
 
 /// Whether a condition asks a number for anything but whether it is more than something.
 fn asks_more(function: &FunctionContext<'_>, asked: &Expression, number: &Expression) -> bool {
-    let names = |own: &Expression| own.any(&|part| part == number);
+    // `p[n - 1] == '\n'` asks nothing of n.
+    let names = |own: &Expression| own.any_but_indices(&|part| part == number);
     let each = |own: &Expression| asks_more(function, own, number);
     match &asked.term {
         Term::Binary(left, operator, right) => match operator.as_str() {

@@ -14,6 +14,7 @@ mod allow;
 mod apart;
 mod asked;
 mod asked_late;
+mod before_front;
 mod behind_front;
 mod below;
 mod brimful;

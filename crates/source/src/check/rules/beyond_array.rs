@@ -2,6 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::allocation::Allocation;
+use crate::check::before_front::before_front;
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
@@ -30,7 +31,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["subscript_expression"], |node| {
         if node.known_kind() == "subscript_expression" {
-            out.extend(picked(function, node));
+            out.extend(picked(function, node).or_else(|| in_front(function, node)));
         }
     });
     function.each_of(&["binary_expression"], |node| {
@@ -38,6 +39,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(shifted(function, node));
         }
     });
+}
+
+/// The last one of as many bytes as a program has written, which may be none.
+fn in_front(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let number = before_front(function, node)?;
+    let file = function.file;
+    let told = format!(
+        "{number} may be 0, which nothing refuses: the element lies in front of the first one"
+    );
+    Some(file.violation(&INFO, span(node), "picked here", told))
 }
 
 /// A bit that is picked by a number of the user's, which may be one that the type does not have:
