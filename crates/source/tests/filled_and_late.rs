@@ -135,6 +135,30 @@ fn a_buffer_that_takes_as_much_as_it_has_is_no_string() {
 }
 
 #[test]
+fn a_structure_that_is_copied_whole_has_a_string_without_an_end() {
+    let with = |makes: &str, copies: &str, behind: &str| {
+        handler(&format!(
+            "\tstruct name *own;\n\n\town = {makes};\n\tif (IS_ERR_OR_NULL(own))\n\t\treturn -ENOMEM;\n\
+             {copies}{behind}\td->width = strlen(own->text);\n\tkfree(own);\n\treturn n;"
+        ))
+    };
+    let memory = "kzalloc(sizeof(*own), GFP_KERNEL)";
+    let copies = "\tif (copy_from_user(own, p, sizeof(*own))) {\n\t\tkfree(own);\n\t\treturn -EFAULT;\n\t}\n";
+    let twice = "memdup_user(p, sizeof(*own))";
+    for (makes, copies) in [(memory, copies), (twice, "")] {
+        assert_eq!(with(makes, copies, ""), ["unterminated-string"], "{makes}");
+        for behind in [
+            "\town->text[15] = 0;\n",
+            "\tif (is_invalid(own)) {\n\t\tkfree(own);\n\t\treturn -EINVAL;\n\t}\n",
+        ] {
+            assert_eq!(with(makes, copies, behind), NONE, "{makes} {behind}");
+        }
+    }
+    let kind = copies.replace("sizeof(*own)", "sizeof(own->kind)");
+    assert_eq!(with(memory, &kind, ""), NONE);
+}
+
+#[test]
 fn an_error_number_picks_no_element() {
     let with = |call: &str, between: &str, element: &str| {
         handler(&format!(

@@ -56,8 +56,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut known = Vec::new();
     for call in function.calls {
         // What is read from the front of such a buffer is told already.
-        let told = out.iter().any(|own| own.mark.span == span(*call));
-        if told {
+        let told = out.iter();
+        let mut told = told.filter(|own| own.rule == INFO.name);
+        if told.any(|own| own.mark.span == span(*call)) {
             continue;
         }
         for own in readings(function, *call) {
@@ -203,22 +204,33 @@ impl<'e> Bytes<'e> {
         })
     }
 
-    /// Those that were copied into the same array behind a pointer.
+    /// Those that were copied into the same array behind a pointer, or into all of the structure
+    /// that it leads to.
     fn behind(function: &FunctionContext<'_>, place: &'e Expression, at: Span) -> Option<Self> {
         let array = matches!(place.term, Term::Member { .. }) && is_array(function, place);
         let mut reads = function.accesses.iter().filter(|access| {
             let copies = access.word.direction == Direction::Read && access.word.count.is_some();
             array && copies && access.span.end <= at.start
         });
-        let copied = reads.find(|access| {
+        let holder = match &place.term {
+            Term::Member { holder, arrow, .. } if *arrow && array => Some(&**holder),
+            _ => None,
+        };
+        let copied = reads.find_map(|access| {
             let filled = function.expression_of(access.value_node);
-            filled.uncast().1 == place
-        })?;
+            let filled = filled.uncast().1;
+            let all = holder.is_some_and(|own| {
+                let count = access.bytes.as_ref();
+                own == filled && count.is_some_and(|count| is_size_behind(count, own))
+            });
+            (filled == place || all).then_some(access.span)
+        });
+        let copied = copied.or_else(|| doubled(function, holder?, at))?;
         Some(Self {
             place,
             root: place.root().name()?.to_owned(),
             aliases: Vec::new(),
-            copied: copied.span,
+            copied,
             full: false,
         })
     }
@@ -303,6 +315,23 @@ fn duplicated(function: &FunctionContext<'_>, root: &str, at: Span) -> Option<Sp
     let (name, _) = own.uncast().1.call()?;
     let alone = values.next().is_none() && own.span.end <= at.start;
     (alone && function.duplicates(name).is_some()).then_some(own.span)
+}
+
+/// Where a pointer takes a copy of all of the user's structure: `p = memdup_user(u, sizeof(*p))`.
+fn doubled(function: &FunctionContext<'_>, pointer: &Expression, at: Span) -> Option<Span> {
+    let copied = duplicated(function, pointer.name()?, at)?;
+    let made = function.expression(copied)?;
+    let (name, given) = made.uncast().1.call()?;
+    let count = given.get(function.duplicates(name)?.count)?;
+    is_size_behind(count, pointer).then_some(copied)
+}
+
+/// `sizeof(*p)` of a pointer.
+fn is_size_behind(count: &Expression, pointer: &Expression) -> bool {
+    match &count.uncast().1.term {
+        Term::SizeOf(of) => matches!(&of.term, Term::Behind(own) if **own == *pointer),
+        _ => false,
+    }
 }
 
 /// The variable that a copy before a place may fill to the last byte, and that copy: what is
