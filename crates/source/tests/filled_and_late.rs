@@ -241,6 +241,26 @@ fn a_size_is_asked_before_the_copy() {
 }
 
 #[test]
+fn memory_is_asked_for_before_the_copy() {
+    let with = |makes: &str, before: &str, behind: &str| {
+        said(&format!(
+            "int f(struct dev *d, void __user *p, u64 id)\n{{\n\tint size = size_of_register(id), room = room_of(d);\n\
+             \tu8 *own = {makes};\n\n\tif (!own)\n\t\treturn -ENOMEM;\n{before}\
+             \tif (copy_from_user(own, p, size)) {{\n\t\tkfree(own);\n\t\treturn -EFAULT;\n\t}}\n{behind}\treturn take(d, own);\n}}\n"
+        ))
+    };
+    for (makes, most) in [
+        ("kmalloc(room, GFP_KERNEL)", "room"),
+        ("kzalloc(64, GFP_KERNEL)", "64"),
+    ] {
+        let asked =
+            format!("\tif (size > {most}) {{\n\t\tkfree(own);\n\t\treturn -EINVAL;\n\t}}\n");
+        assert_eq!(with(makes, "", &asked), ["late-check"], "{makes}");
+        assert_eq!(with(makes, &asked, ""), NONE, "{makes}");
+    }
+}
+
+#[test]
 fn room_enough_is_no_bound() {
     let with = |test: &str, size: &str| {
         said(&format!(

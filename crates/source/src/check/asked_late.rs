@@ -8,6 +8,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::accesses::Access;
+use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::narrowed::refused;
 use super::{space, unbounded};
@@ -37,7 +38,8 @@ pub(crate) fn asked_late(function: &FunctionContext<'_>, access: &Access<'_>) ->
     let value = value.uncast().1;
     let (at, _) = asked.into_iter().find(|(at, most)| {
         !is_changed(function, root, Span::new(access.span.end, at.start))
-            && is_size(function, most.uncast().1, value)
+            && (is_size(function, most.uncast().1, value)
+                || is_all(function, most.uncast().1, value, access.span))
     })?;
     function.pays()?;
     let before = unbounded::is_compared_before(function, number, at, access.span)
@@ -79,6 +81,23 @@ fn is_changed(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
             EffectKind::Read | EffectKind::Handed { by_address: false }
         );
         !keeps && place.contains(own.span) && graph.name_of(own) == name
+    })
+}
+
+/// Whether a number is how many bytes were allocated for what a variable leads to.
+fn is_all(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    address: &Expression,
+    at: Span,
+) -> bool {
+    let memory = address
+        .name()
+        .and_then(|name| Allocation::of(function, name, at));
+    memory.is_some_and(|memory| {
+        let size = memory.bytes(function);
+        memory.is_of_bytes(function, number)
+            || size.is_some() && space::bytes(function, number) == size
     })
 }
 
