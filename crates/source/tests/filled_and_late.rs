@@ -306,6 +306,30 @@ fn room_enough_is_no_bound() {
 }
 
 #[test]
+fn room_for_less_is_refused() {
+    let with = |test: &str, size: &str| {
+        said(&format!(
+            "int f(struct dev *d, u32 __user *to, u32 room)\n{{\n\tif ({test})\n\t\treturn -ENOSPC;\n\
+             \treturn copy_to_user(to, d->modes, {size}) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    for test in ["room < d->many", "d->many > room"] {
+        assert_eq!(
+            with(test, "room * sizeof(u32)"),
+            ["beyond-variable"],
+            "{test}"
+        );
+        assert_eq!(with(test, "d->many * sizeof(u32)"), NONE, "{test}");
+    }
+    assert_eq!(with("room != d->many", "room * sizeof(u32)"), NONE);
+    assert_eq!(with("room > d->many", "room * sizeof(u32)"), NONE);
+    assert_eq!(
+        with("room < d->many || room > 64", "room * sizeof(u32)"),
+        NONE
+    );
+}
+
+#[test]
 fn less_than_the_size_of_a_command_is_no_bound() {
     let with = |test: &str| {
         said(&format!(

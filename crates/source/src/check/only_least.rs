@@ -32,9 +32,11 @@ pub(crate) fn only_least(function: &FunctionContext<'_>, access: &Access<'_>) ->
     let Term::Member { holder, .. } = &value.uncast().1.term else {
         return None;
     };
-    let (asked, least) = guards(function, access.node)
-        .into_iter()
-        .find_map(|own| at_least(function, own, number))?;
+    let guards = guards(function, access.node).into_iter();
+    let (asked, least) = guards
+        .filter_map(|own| at_least(function, own, number))
+        .next()
+        .or_else(|| refused_below(function, number, access.span))?;
     let beside = matches!(&least.term, Term::Member { holder: own, .. } if own == holder);
     let bounded = !beside
         || *number == least
@@ -100,6 +102,34 @@ fn guards<'t>(function: &FunctionContext<'t>, call: Node<'t>) -> Vec<Node<'t>> {
         }
     }
     found
+}
+
+/// What a function refuses less than, on every way to a copy: `if (n < d->many) return -ENOSPC;`
+fn refused_below(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<(Span, Expression)> {
+    let root = number.root().name()?;
+    let mut found = None;
+    function.each_of(&["binary_expression"], |node| {
+        let asked = found.is_none() && node.end_byte() <= at.start;
+        if !asked || !function.graph.names(span(node), root) {
+            return;
+        }
+        let less = unbounded::refuses_less(function, node, |own| own == number);
+        let own = function.expression_of(node);
+        if let Term::Binary(left, _, right) = &own.term
+            && less
+        {
+            let other = match left.uncast().1 == number {
+                true => right,
+                false => left,
+            };
+            found = Some((span(node), other.uncast().1.clone()));
+        }
+    });
+    found.filter(|(place, _)| function.graph.passes(&[*place], at))
 }
 
 /// What a condition says that a number is at least.
