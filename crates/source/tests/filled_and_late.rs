@@ -464,6 +464,24 @@ fn what_was_not_given_is_not_copied() {
 }
 
 #[test]
+fn what_a_program_reads_is_what_was_given() {
+    let with = |asked: &str, size: &str| {
+        said(&format!(
+            "static ssize_t f(struct file *file, char __user *p, size_t n, loff_t *at)\n{{\n\tchar *buf;\n\tint ret;\n\n\
+             \tif (n > 512)\n\t\tn = 512;\n\tbuf = kmalloc(n, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+             \tret = receive(file->private_data, buf, n);\n\tif ({asked} && copy_to_user(p, buf, {size}))\n\t\tret = -EFAULT;\n\
+             \tkfree(buf);\n\treturn ret;\n}}\n\
+             static const struct file_operations ops = {{ .read = f }};\n"
+        ))
+    };
+    assert_eq!(with("ret >= 0", "n"), ["copied-holes"]);
+    assert_eq!(with("ret > 0", "n"), ["copied-holes"]);
+    assert_eq!(with("ret >= 0", "ret"), NONE);
+    assert_eq!(with("!ret", "n"), NONE);
+    assert_eq!(with("ret == n", "n"), NONE);
+}
+
+#[test]
 fn an_error_number_says_nothing_of_how_much() {
     let with = |result: &str, size: &str| {
         said(&format!(

@@ -2,7 +2,8 @@
 //! is what lay there before.
 
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Node as Step};
+use crate::flow::{Action, Effect, EffectKind, Node as Step};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -68,21 +69,14 @@ fn is_bare(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
 }
 
 /// Whether the function goes on by as much as a call has given, before the variable takes anything
-/// else: `pos += n`, `left -= n`.
+/// else: `pos += n`, `left -= n`; or gives that to a program which has asked to read so many.
 fn counts_on(function: &FunctionContext<'_>, result: &Effect, call: Span) -> bool {
     let graph = function.graph;
     let name = graph.name_of(result);
-    let mut places = Vec::new();
-    function.each_of(&["assignment_expression"], |node| {
-        let counts = match &function.expression_of(node).term {
-            Term::Assignment(_, operator, by) => {
-                matches!(operator.as_str(), "+=" | "-=") && by.uncast().1.name() == Some(name)
-            }
-            _ => false,
-        };
-        places.extend(counts.then(|| span(node)));
-    });
-    if places.is_empty() {
+    let places = counting(function, name);
+    let mut handlers = function.file.handlers(function.body);
+    let read = handlers.any(|own| own.position.is_some()) && !is_asked_for_success(function, name);
+    if places.is_empty() && !read {
         return false;
     }
     let again = |node: &Step| {
@@ -93,11 +87,58 @@ fn counts_on(function: &FunctionContext<'_>, result: &Effect, call: Span) -> boo
         })
     };
     let reached = graph.reached_behind_any(graph.nodes_in(call), again);
-    let counting = |at: &usize| {
+    let gives = |node: &Step| matches!(&node.action, Action::Exit { returned, .. } if *returned == Some(result.place));
+    let counts = |at: &usize| {
         let mut own = graph.effects_of(*at).iter();
+        let given = || read && graph.nodes.get(*at).is_some_and(gives);
         own.any(|own| own.place == result.place && places.iter().any(|at| at.contains(own.span)))
+            || given()
     };
-    reached.iter().any(counting)
+    reached.iter().any(counts)
+}
+
+/// Where a function goes on by as much as a variable says.
+fn counting(function: &FunctionContext<'_>, name: &str) -> Vec<Span> {
+    let mut places = Vec::new();
+    function.each_of(&["assignment_expression"], |node| {
+        let counts = match &function.expression_of(node).term {
+            Term::Assignment(_, operator, by) => {
+                matches!(operator.as_str(), "+=" | "-=") && by.uncast().1.name() == Some(name)
+            }
+            _ => false,
+        };
+        places.extend(counts.then(|| span(node)));
+    });
+    places
+}
+
+/// Whether anything asks of the variable whether it is 0, as of an error number.
+fn is_asked_for_success(function: &FunctionContext<'_>, name: &str) -> bool {
+    let mut asked = false;
+    function.each_of(
+        &["if_statement", "unary_expression", "binary_expression"],
+        |node| {
+            let of = match node.known_kind() {
+                "if_statement" => node.part("condition"),
+                "unary_expression" => node
+                    .part("argument")
+                    .filter(|_| function.context.operator(node) == b"!"),
+                _ => {
+                    let alike = matches!(function.context.operator(node), b"==" | b"!=");
+                    Some(node).filter(|_| alike)
+                }
+            };
+            let of = of.map(|own| function.expression_of(own));
+            asked |= of.is_some_and(|own| match &own.term {
+                Term::Binary(left, operator, right) => {
+                    matches!(operator.as_str(), "==" | "!=")
+                        && (left.name() == Some(name) || right.name() == Some(name))
+                }
+                _ => own.name() == Some(name),
+            });
+        },
+    );
+    asked
 }
 
 /// Whether anything compares the variable with more than 0.
