@@ -174,3 +174,53 @@ fn what_is_taken_off_was_held_against_that() {
         assert_eq!(with(bound, taken), NONE, "{bound} {taken}");
     }
 }
+
+#[test]
+fn a_member_has_as_many_bytes_as_its_type() {
+    let with = |bound: &str, from: &str| {
+        rules(&format!(
+            "struct head {{ u32 a; u64 b; }};\nstruct log {{ struct head head; char text[64]; u8 tail[]; }};\n\
+             static ssize_t log_read(struct file *file, char __user *to, size_t count, loff_t *at)\n{{\n\
+             \tstruct log *log = file->private_data;\n\n{bound}\n\tif (copy_to_user(to, {from}, count))\n\
+             \t\treturn -EFAULT;\n\treturn count;\n}}\n\
+             static const struct file_operations log_ops = {{ .read = log_read }};\n"
+        ))
+    };
+    for (bound, from) in [
+        (
+            "\tif (count > sizeof(*log))\n\t\treturn -EINVAL;",
+            "log->text",
+        ),
+        ("\tif (count > 65)\n\t\tcount = 65;", "log->text"),
+        (
+            "\tcount = min_t(size_t, count, sizeof(*log));",
+            "&log->text",
+        ),
+        (
+            "\tif (count > sizeof(log->text))\n\t\treturn -EINVAL;",
+            "&log->head",
+        ),
+    ] {
+        assert_eq!(with(bound, from), ["beyond-variable"], "{bound} {from}");
+    }
+    for (bound, from) in [
+        (
+            "\tif (count > sizeof(log->text))\n\t\treturn -EINVAL;",
+            "log->text",
+        ),
+        (
+            "\tif (count > 65)\n\t\tcount = 64;\n\tif (count > 64)\n\t\tcount = 64;",
+            "log->text",
+        ),
+        (
+            "\tif (count > sizeof(*log))\n\t\treturn -EINVAL;",
+            "log->tail",
+        ),
+        (
+            "\tif (count > sizeof(log->head))\n\t\treturn -EINVAL;",
+            "&log->head",
+        ),
+    ] {
+        assert_eq!(with(bound, from), NONE, "{bound} {from}");
+    }
+}

@@ -51,7 +51,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| as_large_as(function, access))
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, &Copied::by(function, access)?))
-            .or_else(|| within_callers(function, access))
+            .or_else(|| within_memory(function, access))
             .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
         let Some(told) = told else { continue };
         // The same of another copy is another place of it.
@@ -598,32 +598,55 @@ fn at_most_less(
         .then_some((told, Confidence::Medium))
 }
 
-/// The same of what a caller has, whose type leaves its end not open.
-fn within_callers(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+/// The same of what a caller has, whose type leaves its end not open, and of a member.
+fn within_memory(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let number = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
-    let name = value.name().filter(|own| function.is_parameter(own))?;
-    if function.graph.takes_a_value(name) {
+    let name = value.name();
+    if name.is_some_and(|own| !function.is_parameter(own) || function.graph.takes_a_value(own)) {
         return None;
     }
     let own = limit(function, number, access.span)?;
     let most = own.value?;
-    let size = size_at(function, value).filter(|size| most > *size)?;
+    let size = match name {
+        Some(_) => size_at(function, value),
+        None => size_of_member(function, value),
+    };
+    let size = size.filter(|size| most > *size)?;
     if unbounded::is_handed_before(function, number, access.span) {
         return None;
     }
     let users = unbounded::users_within(function, number, access.span)?;
+    let file = function.file;
+    let object = name.map(|name| format!("what {name} leads to"));
+    let object = object.unwrap_or_else(|| file.plain(value.span));
     let told = format!(
-        "{}, which is the user's, may be {most}, and what {name} leads to has {size} bytes",
+        "{}, which is the user's, may be {most}, and {object} has {size} bytes",
         users.source
     );
-    let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
     violation.confidence = Confidence::Medium;
     let refused = file.mark(own.place, "no more than this is refused");
     violation.related.push(refused);
     Some(violation)
+}
+
+/// The bytes of a member that an address is that of: an array of more than one, or a structure
+/// that ends.
+fn size_of_member(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> {
+    let place = match &address.term {
+        Term::Address(place) => place,
+        _ => address,
+    };
+    matches!(place.term, Term::Member { .. }).then_some(())?;
+    let of = space::type_of(function, place)?;
+    match &of.shape {
+        Shape::Array(_, 0 | 1) => None,
+        Shape::Array(..) => Some(of.size),
+        Shape::Struct(_) => size_at(function, address),
+        _ => None,
+    }
 }
 
 /// A size that may be less than 0, which is more than anything has.
