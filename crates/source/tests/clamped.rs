@@ -224,3 +224,62 @@ fn a_member_has_as_many_bytes_as_its_type() {
         assert_eq!(with(bound, from), NONE, "{bound} {from}");
     }
 }
+
+/// What the kernel has of at least 16 bytes and at most 128, whoever keeps it, with how it is declared.
+const OBJECTS: [(&str, &str); 9] = [
+    ("char own[64];", "own"),
+    ("static char own[64];", "own"),
+    ("struct dev *d = file->private_data;", "d->text"),
+    ("struct dev *d = file->private_data;", "&d->text[0]"),
+    ("struct dev *d = file->private_data;", "d->in.data"),
+    ("struct dev *d = file->private_data;", "&d->in"),
+    ("char *own = kmalloc(64, GFP_KERNEL);", "own"),
+    (
+        "struct dev *own = kzalloc(sizeof(*own), GFP_KERNEL);",
+        "own",
+    ),
+    ("int own;", "table"),
+];
+
+/// What bounds the number to `MOST`, and the number then.
+const BOUNDS: [(&str, &str); 13] = [
+    ("if (n > MOST)\n\t\treturn -EINVAL;", "n"),
+    ("if (n >= MOST)\n\t\treturn -EINVAL;", "n"),
+    ("if (MOST < n)\n\t\tgoto out;", "n"),
+    ("if (!n || n > MOST)\n\t\treturn -EINVAL;", "n"),
+    ("if (n > MOST)\n\t\tn = MOST;", "n"),
+    ("n = min(n, MOST);", "n"),
+    ("n = min_t(size_t, n, MOST);", "n"),
+    ("n = n > MOST ? MOST : n;", "n"),
+    ("n = n < MOST ? n : MOST;", "n"),
+    ("len = min_t(size_t, n, MOST);", "len"),
+    ("len = n;\n\tif (len > MOST)\n\t\tlen = MOST;", "len"),
+    (
+        "if (n > MOST)\n\t\tret = -EINVAL;\n\tif (ret)\n\t\treturn ret;",
+        "n",
+    ),
+    ("if (n <= MOST)\n\t", "n"),
+];
+
+#[test]
+fn a_bound_is_no_more_than_what_there_is_wherever_that_lies() {
+    for ((declared, object), (bound, number)) in OBJECTS
+        .iter()
+        .flat_map(|own| BOUNDS.iter().map(move |bound| (own, bound)))
+    {
+        let with = |most: u32| {
+            rules(&format!(
+                "#define MOST {most}\n\
+                 struct in {{ u32 a; char data[16]; }};\nstruct dev {{ struct in in; char text[64]; u32 z; }};\n\
+                 static char table[64];\n\
+                 static ssize_t h(struct file *file, const char __user *u, size_t n, loff_t *at)\n{{\n\
+                 \t{declared}\n\tsize_t len = 0;\n\tint ret = 0;\n\n\t{bound}\n\
+                 \tif (copy_from_user({object}, u, {number}))\n\t\treturn -EFAULT;\n\treturn n;\nout:\n\treturn -EINVAL;\n}}\n\
+                 static const struct file_operations f_ops = {{ .write = h }};\n"
+            ))
+            .contains(&"beyond-variable".to_owned())
+        };
+        assert!(with(200), "{declared} {object} {bound}");
+        assert!(!with(16), "{declared} {object} {bound}");
+    }
+}

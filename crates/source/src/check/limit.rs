@@ -9,7 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::narrowed::{is_repeated, refused, repeated};
+use super::narrowed::{is_repeated, lesser, refused, repeated};
 use super::space;
 use super::unbounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 
@@ -128,11 +128,16 @@ fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<L
     let values = values.filter(|(own, place)| Some(*own) == name && place.end <= at.start);
     let own = values.filter_map(|(_, place)| {
         let value = function.expression(place)?;
-        let (callee, arguments) = value.uncast().1.call()?;
-        let picks = function.file.words.gives_least(callee);
         let known = |own: &Expression| Some((bytes(function, own.uncast().1)?, own.clone()));
-        let constants = arguments.iter().filter(|_| picks).filter_map(known);
-        let (value, other) = constants.min_by_key(|(value, _)| *value)?;
+        let (value, other) = match lesser(&value) {
+            Some((_, most)) => known(most)?,
+            None => {
+                let (callee, arguments) = value.uncast().1.call()?;
+                let picks = function.file.words.gives_least(callee);
+                let constants = arguments.iter().filter(|_| picks).filter_map(known);
+                constants.min_by_key(|(value, _)| *value)?
+            }
+        };
         Some(Limit {
             value: Some(value),
             other,
@@ -205,7 +210,7 @@ fn asked(
     let own = Expression::of(function.context, node);
     let named = own.any_but_indices(&|part| part == number);
     let about = compares && named && !is_of_zero(function, place) && !is_of_loop(node);
-    if !about || refuses_less(function, node, |own| own == number) {
+    if !about || refuses_less(function, node, |own| own == number) || is_of_lesser(function, node) {
         return Asked::Nothing;
     }
     match refuses_more(function, node, number, at) {
@@ -227,32 +232,27 @@ fn refuses_more(
         return None;
     };
     let is = |side: &Expression| side.uncast().1 == number;
-    let (other, included) = match operator.as_str() {
-        ">" if is(&left) => (*right, true),
-        ">=" if is(&left) => (*right, false),
-        "<" if is(&right) => (*left, true),
-        "<=" if is(&right) => (*left, false),
+    let (other, included, refuses) = match operator.as_str() {
+        ">" if is(&left) => (*right, true, true),
+        ">=" if is(&left) => (*right, false, true),
+        "<" if is(&right) => (*left, true, true),
+        "<=" if is(&right) => (*left, false, true),
+        "<=" if is(&left) => (*right, true, false),
+        "<" if is(&left) => (*right, false, false),
+        ">=" if is(&right) => (*left, true, false),
+        ">" if is(&right) => (*left, false, false),
         _ => return None,
     };
-    let then = refused(node)?;
     let value = bytes(function, other.uncast().1);
     let value = match included {
         true => value,
         false => value.and_then(|value| value.checked_sub(1)),
     };
-    let (place, value) = match clamped(function, then, number) {
-        Some((place, taken)) => {
-            let same = included && taken == *other.uncast().1;
-            let most = bytes(function, &taken).zip(value);
-            let most = most.map(|(taken, value)| taken.max(value));
-            (most.is_some() || same).then_some((place, most))?
-        }
-        None => {
-            let leaves = function.graph.statement(span(then));
-            let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
-            (leaves || !function.leads(span(then), at)).then_some((span(node), value))?
-        }
+    let own = match refuses {
+        true => of_refusal(function, node, (number, at), (&other, included, value)),
+        false => is_done_where(node, at).then(|| (span(node), value)),
     };
+    let (place, value) = own?;
     Some(Limit {
         value,
         other,
@@ -260,6 +260,57 @@ fn refuses_more(
         place,
         given: false,
     })
+}
+
+/// Whether a comparison picks the lesser of two: `n > N ? N : n` bounds what takes it, and not `n`.
+fn is_of_lesser(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let mut around = std::iter::successors(node.parent(), Node::parent);
+    let holder = around.find(|own| own.known_kind() != "parenthesized_expression");
+    let holder = holder.filter(|own| own.known_kind() == "conditional_expression");
+    holder.is_some_and(|own| lesser(&Expression::of(function.context, own)).is_some())
+}
+
+/// Whether a place is done only where a condition holds: `if (n <= N) { … }`.
+fn is_done_where(node: Node<'_>, at: Span) -> bool {
+    let mut own = node;
+    while let Some(parent) = own.parent() {
+        let operator = parent.part("operator").map(|of| of.known_kind());
+        match parent.known_kind() {
+            "parenthesized_expression" => {}
+            "binary_expression" if operator == Some("&&") => {}
+            "if_statement" => {
+                let then = parent.part("consequence").map(span);
+                let asked = parent.part("condition") == Some(own);
+                return asked && then.is_some_and(|then| then.contains(at));
+            }
+            _ => return false,
+        }
+        own = parent;
+    }
+    false
+}
+
+/// What is behind a comparison where more is refused, or made less: where, and how much.
+fn of_refusal(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    (number, at): (&Expression, Span),
+    (other, included, value): (&Expression, bool, Option<u64>),
+) -> Option<(Span, Option<u64>)> {
+    let then = refused(node)?;
+    match clamped(function, then, number) {
+        Some((place, taken)) => {
+            let same = included && taken == *other.uncast().1;
+            let most = bytes(function, &taken).zip(value);
+            let most = most.map(|(taken, value)| taken.max(value));
+            (most.is_some() || same).then_some((place, most))
+        }
+        None => {
+            let leaves = function.graph.statement(span(then));
+            let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
+            (leaves || !function.leads(span(then), at)).then_some((span(node), value))
+        }
+    }
 }
 
 /// `if (…) n = N;`, all of it, and what the number takes.

@@ -73,6 +73,7 @@ mod pieces;
 mod placed;
 mod range;
 mod refetched;
+mod room;
 mod rule;
 mod rules;
 mod short;

@@ -19,6 +19,9 @@ pub(crate) fn narrowing(
     let narrows = |value: Span| {
         let value = function.expression(value);
         value.is_some_and(|value| {
+            if lesser(&value).is_some_and(|(own, _)| own.name() == Some(name)) {
+                return true;
+            }
             let call = value.uncast().1.call();
             call.is_some_and(|(callee, given)| {
                 let mut given = given.iter().map(|own| own.uncast().1.name());
@@ -31,6 +34,26 @@ pub(crate) fn narrowing(
         _ => false,
     });
     own.map(|own| own.span).collect()
+}
+
+/// The number and its bound of which a choice is the lesser: `n > N ? N : n`, `n < N ? n : N`.
+pub(crate) fn lesser(own: &Expression) -> Option<(&Expression, &Expression)> {
+    let Term::Choice(asked, Some(yes), no) = &own.uncast().1.term else {
+        return None;
+    };
+    let Term::Binary(left, operator, right) = &asked.uncast().1.term else {
+        return None;
+    };
+    let [left, right, yes, no] = [left, right, yes, no].map(|own| own.uncast().1);
+    let (less, more) = match operator.as_str() {
+        "<" | "<=" => (left, right),
+        ">" | ">=" => (right, left),
+        _ => return None,
+    };
+    // Which of the two is the number is for whoever knows the other one's value.
+    let turned = matches!(left.term, Term::Number(_) | Term::SizeOf(_));
+    let (own, bound) = if turned { (right, left) } else { (left, right) };
+    (yes == less && no == more).then_some((own, bound))
 }
 
 /// Whether a variable has taken such a lesser value wherever it comes to a place.

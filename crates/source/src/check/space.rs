@@ -172,6 +172,12 @@ fn array_at(function: &FunctionContext<'_>, array: &Expression) -> Option<Type> 
     }
 }
 
+/// How many bytes an array of more than one element has.
+pub(crate) fn array_bytes(function: &FunctionContext<'_>, array: &Expression) -> Option<u64> {
+    let of = array_at(function, array)?;
+    matches!(of.shape, Shape::Array(_, count) if count > 1).then_some(of.size)
+}
+
 /// How many elements an array has.
 pub(crate) fn elements(function: &FunctionContext<'_>, array: &Expression) -> Option<u64> {
     match array_at(function, array)?.shape {

@@ -18,7 +18,7 @@ use super::context::FunctionContext;
 use super::fetched::is_told;
 use super::filled_place::{is_copied, is_filled, is_filled_place};
 use super::narrowed::{
-    is_narrowed, is_of, is_of_default, is_repeated, narrowing, refused, repeated,
+    is_narrowed, is_of, is_of_default, is_repeated, lesser, narrowing, refused, repeated,
 };
 use super::space;
 use super::strings::words;
@@ -213,17 +213,17 @@ fn made(
             other(left, right, search).or_else(|| other(right, left, search))
         }
         Term::Name(name) => by_name(function, name, at, search),
+        // The lesser of two, as min() gives it.
+        Term::Choice(..) if !search.counts(function) => {
+            made(function, lesser(number)?.0, at, search)
+        }
         Term::Call(..) => {
             let (name, given) = number.call()?;
-            // No more than another one, which is its bound where that counts.
-            if function.file.words.gives_least(name) {
-                let bounded = search.counts(function);
-                let mut given = given.iter().filter(|_| !bounded);
-                return given.find_map(|own| made(function, own.uncast().1, at, search));
-            }
-            // The larger of it and another one is bounded from below alone.
-            if function.file.words.gives_greatest(name) {
-                let open = search.counts(function);
+            // The lesser has a bound where that counts, the larger is bounded from below alone.
+            let words = function.file.words;
+            let greatest = words.gives_greatest(name);
+            if greatest || words.gives_least(name) {
+                let open = greatest == search.counts(function);
                 let mut given = given.iter().filter(|_| open);
                 return given.find_map(|own| made(function, own.uncast().1, at, search));
             }

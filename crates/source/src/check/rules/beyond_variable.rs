@@ -11,9 +11,10 @@ use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, overlong};
+use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
-use crate::check::space;
+use crate::check::space::{self, array_bytes};
 use crate::check::unbounded;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
@@ -493,25 +494,6 @@ fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
     Some(violation)
 }
 
-/// The bytes of what an address leads to: a variable of the function, or a structure whose
-/// size its last member does not leave open.
-fn size_at(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> {
-    if let Some(object) = Object::of(function, address).filter(|own| !own.is_pointer) {
-        return object.size;
-    }
-    let behind = Expression {
-        span: address.span,
-        term: Term::Behind(Box::new(address.clone())),
-    };
-    let of = space::type_of(function, &behind)?;
-    let (Shape::Struct(members) | Shape::Union(members)) = &of.shape else {
-        return None;
-    };
-    let last = members.last()?;
-    let open = matches!(last.of.shape, Shape::Array(_, 0 | 1) | Shape::Opaque);
-    (!open).then_some(of.size)
-}
-
 /// Where a number is refused that is less than so many bytes.
 fn refuses_less_than(
     function: &FunctionContext<'_>,
@@ -598,55 +580,28 @@ fn at_most_less(
         .then_some((told, Confidence::Medium))
 }
 
-/// The same of what a caller has, whose type leaves its end not open, and of a member.
+/// The same of what a caller has, of a member, of what the function allocates and of the file's own.
 fn within_memory(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let number = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
-    let name = value.name();
-    if name.is_some_and(|own| !function.is_parameter(own) || function.graph.takes_a_value(own)) {
-        return None;
-    }
     let own = limit(function, number, access.span)?;
     let most = own.value?;
-    let size = match name {
-        Some(_) => size_at(function, value),
-        None => size_of_member(function, value),
-    };
-    let size = size.filter(|size| most > *size)?;
+    let room = room(function, value, access.span).filter(|room| most > room.size)?;
     if unbounded::is_handed_before(function, number, access.span) {
         return None;
     }
     let users = unbounded::users_within(function, number, access.span)?;
     let file = function.file;
-    let object = name.map(|name| format!("what {name} leads to"));
-    let object = object.unwrap_or_else(|| file.plain(value.span));
     let told = format!(
-        "{}, which is the user's, may be {most}, and {object} has {size} bytes",
-        users.source
+        "{}, which is the user's, may be {most}, and {} has {} bytes",
+        users.source, room.of, room.size
     );
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
     violation.confidence = Confidence::Medium;
     let refused = file.mark(own.place, "no more than this is refused");
     violation.related.push(refused);
     Some(violation)
-}
-
-/// The bytes of a member that an address is that of: an array of more than one, or a structure
-/// that ends.
-fn size_of_member(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> {
-    let place = match &address.term {
-        Term::Address(place) => place,
-        _ => address,
-    };
-    matches!(place.term, Term::Member { .. }).then_some(())?;
-    let of = space::type_of(function, place)?;
-    match &of.shape {
-        Shape::Array(_, 0 | 1) => None,
-        Shape::Array(..) => Some(of.size),
-        Shape::Struct(_) => size_at(function, address),
-        _ => None,
-    }
 }
 
 /// A size that may be less than 0, which is more than anything has.
@@ -669,7 +624,7 @@ fn negative(function: &FunctionContext<'_>, at: Span, count: &Expression) -> Opt
 }
 
 /// What leads to memory of an unknown size: a member of something that a pointer leads to,
-/// or a pointer of the function's that takes what another function gives.
+/// or a pointer of the function's that takes what another function gives; or an array of the file's.
 fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&'e Expression> {
     match &value.term {
         Term::Member { .. } => space::followed(value).map(|_| value),
@@ -682,7 +637,10 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
             size_at(function, value).filter(|_| kept).map(|_| value)
         }
         Term::Name(name) => {
-            let local = function.local_at(name, value.span)?;
+            let Some(local) = function.local_at(name, value.span) else {
+                // The file's own.
+                return array_bytes(function, value).map(|_| value);
+            };
             let values = function.graph.assignments();
             let values = values.filter(|(own, _)| own == name);
             let mut values = values.map(|(_, value)| {
@@ -693,88 +651,6 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
             (given && !local.plain && !local.array).then_some(value)
         }
         _ => None,
-    }
-}
-
-/// A variable of the function that lies on its stack.
-struct Object<'f> {
-    name: &'f str,
-    /// Where it is declared: a parameter in the header.
-    declared: Span,
-    /// Its bytes; none where they hang on the configuration.
-    size: Option<u64>,
-    is_pointer: bool,
-}
-
-impl<'f> Object<'f> {
-    /// The one whose address an expression is: `&x`, `&x.member`, `array`, `array + n`.
-    fn of(function: &'f FunctionContext<'_>, address: &Expression) -> Option<Self> {
-        match &address.term {
-            Term::Address(place) => Self::holding(function, place),
-            Term::Binary(left, operator, _) if operator == "+" => Self::of(function, left),
-            Term::Name(name) => {
-                let local = function.local_at(name, address.span)?;
-                Self::array(function, local)
-            }
-            _ => None,
-        }
-    }
-
-    /// The one that a place lies in.
-    fn holding(function: &'f FunctionContext<'_>, place: &Expression) -> Option<Self> {
-        match &place.term {
-            Term::Member {
-                holder,
-                arrow: false,
-                ..
-            } => Self::holding(function, holder).filter(|own| !own.is_pointer),
-            Term::Element { array, .. } => Self::of(function, array),
-            Term::Name(name) => match function.local_at(name, place.span) {
-                Some(local) if local.array => Self::array(function, local),
-                Some(local) => Self::plain(function, place, local.declared, &local.name),
-                None => {
-                    let name = function.parameter(name)?;
-                    Self::plain(function, place, function.body.header, name)
-                }
-            },
-            _ => None,
-        }
-    }
-
-    fn plain(
-        function: &FunctionContext<'_>,
-        place: &Expression,
-        declared: Span,
-        name: &'f str,
-    ) -> Option<Self> {
-        let of = space::type_of(function, place);
-        let is_plain = || {
-            function
-                .local_at(name, place.span)
-                .is_some_and(|own| own.plain)
-        };
-        let is_pointer = match &of {
-            Some(of) => matches!(of.shape, Shape::Pointer { .. }),
-            None if is_plain() => false,
-            None => return None,
-        };
-        Some(Self {
-            name,
-            declared,
-            size: of.map(|of| of.size),
-            is_pointer,
-        })
-    }
-
-    /// An array, whose dimensions are written behind its name.
-    fn array(function: &FunctionContext<'_>, local: &'f Local) -> Option<Self> {
-        let size = space::array(function, local)?;
-        Some(Self {
-            name: &local.name,
-            declared: local.declared,
-            size: Some(size),
-            is_pointer: false,
-        })
     }
 }
 
