@@ -305,3 +305,22 @@ fn what_a_function_has_judged_is_not_fetched_again() {
     let again_judged = "\tif (own.cmd != 1)\n\t\treturn -EINVAL;\n\td->cmd = own.cmd;";
     assert!(!with(again, again_judged));
 }
+
+/// A member of the second copy's header that takes a value says nothing of the others.
+#[test]
+fn a_member_that_is_set_again_settles_no_other() {
+    let with = |used: &str| {
+        rules(&format!(
+            "struct head {{ u16 size; u16 state; }};\nstruct fib {{ struct head head; char data[60]; }};\n\
+             long send(struct dev *d, void __user *arg)\n{{\n\tstruct fib *fib = d->fib;\n\tu32 size;\n\n\
+             \tif (copy_from_user(fib, arg, sizeof(struct head)))\n\t\treturn -EFAULT;\n\
+             \tsize = fib->head.size;\n\tif (fib->head.size > 64)\n\t\treturn -EINVAL;\n\
+             \tif (copy_from_user(fib, arg, size))\n\t\treturn -EFAULT;\n{used}\n\treturn 0;\n}}\n"
+        ))
+        .contains(&TWICE[0].to_owned())
+    };
+    assert!(with("\tput(d, fib->head.size);"));
+    assert!(with(
+        "\tif (d->breaks)\n\t\tfib->head.state = 0;\n\telse\n\t\tput(d, fib->head.size);"
+    ));
+}

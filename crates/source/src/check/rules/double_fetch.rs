@@ -487,7 +487,10 @@ fn uses_part(
         if part(function, node, &second.value_root).as_ref() != Some(wanted) {
             return;
         }
-        let node = inmost(function, node);
+        let node = match first.asked {
+            Some(_) => inmost(function, node),
+            None => node,
+        };
         let assigned = function.above(node).is_some_and(|p| {
             p.known_kind() == "assignment_expression"
                 && p.part("left").map(|l| l.id()) == Some(node.id())
