@@ -5,7 +5,6 @@ use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
-use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -14,6 +13,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fate::{gives_errors, is_given_users, taken};
 use super::space;
+use super::unfilled::{Met, first_met};
 
 /// An element that may be picked by an error number.
 pub(crate) struct ByError {
@@ -113,34 +113,16 @@ fn first_used(
     (call, result): (Span, &Effect),
     elements: &[Span],
 ) -> Option<Span> {
-    let graph = function.graph;
-    let starts = graph.nodes_in(call).filter(|_| !graph.computed);
-    let mut work: Vec<usize> = starts.filter(|at| function.place(*at) == call).collect();
-    let (mut seen, mut found) = (HashSet::default(), Vec::new());
-    while let Some(at) = work.pop() {
-        let ways = graph.nodes.get(at).map(|own| &own.next);
-        for (_, next) in ways.into_iter().flatten() {
-            if !seen.insert(*next) {
-                continue;
-            }
-            match met(function, *next, (result, elements)) {
-                Some(Met::Element(place)) => found.push(place),
-                Some(Met::Asked) => {}
-                None => work.push(*next),
-            }
-        }
+    if function.graph.computed {
+        return None;
     }
-    found.into_iter().min()
+    first_met(function, call, |node| {
+        met(function, node, (result, elements))
+    })
 }
 
-/// What is met first at a node.
-enum Met {
-    /// It picks that element.
-    Element(Span),
-    /// It is asked for more than whether it is 0, or takes another value.
-    Asked,
-}
-
+/// What is met first at a node: an element that it picks, or that it is asked for more than
+/// whether it is 0, or takes another value.
 fn met(
     function: &FunctionContext<'_>,
     node: usize,
@@ -151,7 +133,7 @@ fn met(
     own.find_map(|own| {
         let element = elements.iter().find(|place| place.contains(own.span));
         match (&own.kind, element) {
-            (EffectKind::Read, Some(place)) => Some(Met::Element(*place)),
+            (EffectKind::Read, Some(place)) => Some(Met::Used(*place)),
             (EffectKind::Read, None) if says_nothing(function, own.span) => None,
             _ => Some(Met::Asked),
         }

@@ -95,11 +95,22 @@ fn used(
     call: &Fallible<'_>,
     (result, local): (usize, &Local),
 ) -> Option<Span> {
+    let result = function.graph.effects.get(result)?;
+    first_met(function, call.span, |node| {
+        first(function, node, (call.span, result, local))
+    })
+}
+
+/// The first use that a way leads to from a call, before anything settles it.
+pub(crate) fn first_met(
+    function: &FunctionContext<'_>,
+    call: Span,
+    met: impl Fn(usize) -> Option<Met>,
+) -> Option<Span> {
     let graph = function.graph;
-    let result = graph.effects.get(result)?;
     let mut work: Vec<usize> = graph
-        .nodes_in(call.span)
-        .filter(|at| function.place(*at) == call.span)
+        .nodes_in(call)
+        .filter(|at| function.place(*at) == call)
         .collect();
     let (mut seen, mut found) = (HashSet::default(), Vec::new());
     while let Some(at) = work.pop() {
@@ -108,7 +119,7 @@ fn used(
             if !seen.insert(*next) {
                 continue;
             }
-            match first(function, *next, (call.span, result, local)) {
+            match met(*next) {
                 Some(Met::Used(place)) => found.push(place),
                 Some(Met::Asked) => {}
                 None => work.push(*next),
@@ -119,8 +130,8 @@ fn used(
 }
 
 /// What is met first at a node.
-enum Met {
-    /// The variable is needed there.
+pub(crate) enum Met {
+    /// What is looked for is used there.
     Used(Span),
     /// It takes a value, or the result is looked at.
     Asked,

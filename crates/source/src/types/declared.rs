@@ -56,7 +56,7 @@ fn declared(file: &File, function: &str) -> Vec<Vec<Parameter>> {
     let sought = hash(b"", function.as_bytes());
     let all = file.functions();
     let first = all.partition_point(|own| own.hash < sought);
-    let same = all.get(first..).unwrap_or_default().iter();
+    let same = all.get(first..).into_iter().flatten();
     let same = same.take_while(|own| own.hash == sought);
     let own = same.filter_map(|own| {
         let before = file.text.get(..own.open)?.trim_ascii_end();
