@@ -49,8 +49,8 @@ fn a_helper_that_gives_bytes_left_is_never_negative() {
     }
 }
 
-/// Where some of what a helper gives is an error number a test for less than 0 may hold;
-/// handed on it is wrong all the same.
+/// Where some of what a helper gives is an error number a test for less than 0 may hold, and
+/// nothing says so of the test; of the helper it is said, since bytes that were left pass by it.
 #[test]
 fn bytes_left_among_error_numbers_are_handed_on_as_one() {
     let mixed = "long put(struct dev *d, void __user *to, int version)\n{\n\tswitch (version) {\n\tcase 1:\n\t\treturn copy_to_user(to, &d->req, 8);\n\tdefault:\n\t\treturn -EINVAL;\n\t}\n}";
@@ -64,7 +64,7 @@ fn bytes_left_among_error_numbers_are_handed_on_as_one() {
         }
     }
     let asked = "\tif (put(d, p, 1) < 0)\n\t\treturn -EINVAL;\n\treturn 0;";
-    assert_eq!(rules(mixed, asked), NONE);
+    assert_eq!(rules(mixed, asked), MISREAD);
     let told = "\tret = put(d, p, 1);\n\tif (ret)\n\t\tret = -EFAULT;\n\treturn ret;";
     assert_eq!(rules(mixed, told), NONE);
 }
@@ -154,5 +154,38 @@ fn what_was_left_is_returned_a_long_way_off() {
         format!("\tlong done;\n\n{left}\tdone = n - ret;\n\td->reads++;\n\treturn done;"),
     ] {
         assert_eq!(rules(unused, &right), NONE, "{right}");
+    }
+}
+
+/// What a helper gives is nobody's mistake before a caller hands it on as an error number: past
+/// a label, by a further variable, or as what a `?:` there chooses.
+#[test]
+fn a_caller_hands_on_what_was_left_a_long_way_off() {
+    let helper = "long put(struct dev *d, void __user *to, size_t n)\n{\n\treturn copy_to_user(to, d->buf, n);\n}";
+    let said = |caller: &str| {
+        let text = format!(
+            "static {helper}\n\
+             long f(struct dev *d, void __user *p, size_t n)\n{{\n\tlong ret = 0, code;\n\n{caller}\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<String>>()
+    };
+    for wrong in [
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\tif (code)\n\t\tgoto out;\n\td->reads++;\nout:\n\tmutex_unlock(&d->lock);\n\treturn code;",
+        "\tif (!d->on) {\n\t\tret = -ENODEV;\n\t\tgoto out;\n\t}\n\tcode = put(d, p, n);\n\td->reads++;\n\tret = code;\nout:\n\treturn ret;",
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\td->reads++;\n\treturn code ? code : n;",
+    ] {
+        let found = said(wrong);
+        assert!(
+            found.iter().any(|own| own == MISREAD[0]),
+            "{wrong}: {found:?}"
+        );
+    }
+    for right in [
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\tif (code)\n\t\tcode = -EFAULT;\n\tmutex_unlock(&d->lock);\n\treturn code;",
+        "\tif (!d->on) {\n\t\tret = -ENODEV;\n\t\tgoto out;\n\t}\n\tcode = put(d, p, n);\n\td->reads++;\n\tif (code)\n\t\tret = -EFAULT;\nout:\n\treturn ret;",
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = n;\n\tn -= put(d, p, n);\n\tif (!n)\n\t\treturn -EFAULT;\n\treturn code;",
+    ] {
+        assert_eq!(said(right), NONE, "{right}");
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Callers {
     callers: HashMap<usize, Vec<usize>>,
     /// Of each function the members of tables that it is put in, as tokens.
     handlers: HashMap<usize, Vec<usize>>,
+    /// Those that something names and does not call, as tokens.
+    kept: HashMap<usize, Vec<usize>>,
 }
 
 impl Callers {
@@ -39,6 +41,12 @@ impl Callers {
             });
             called.for_each(|name| note(places, &mut all.callers, name, at));
         }
+        for (at, two) in tokens.windows(2).enumerate() {
+            let [word, next] = two else { continue };
+            if let Some(name) = named(word).filter(|_| !next.is(b'(')) {
+                note(places, &mut all.kept, name, at);
+            }
+        }
         for (at, four) in tokens.windows(4).enumerate() {
             let [dot, member, equal, name] = four else {
                 continue;
@@ -55,6 +63,11 @@ impl Callers {
     /// The places of the functions that call one, in order.
     pub(super) fn callers(&self, body: usize) -> &[usize] {
         self.callers.get(&body).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether something keeps one, or names it otherwise than to call it.
+    pub(super) fn is_kept(&self, body: usize) -> bool {
+        self.kept.contains_key(&body)
     }
 
     /// The members of tables that have one, as the places of their tokens.

@@ -245,6 +245,11 @@ impl FileContext<'_> {
         all.filter(|body| body.span != of.span)
     }
 
+    /// Whether the file names a function otherwise than to call it: who calls it is not known.
+    pub(crate) fn is_kept(&self, body: &Body) -> bool {
+        self.elsewhere().is_kept(self.number(body))
+    }
+
     /// As which of a program's calls tables of the file have a function.
     pub(crate) fn handlers<'s>(&'s self, body: &'s Body) -> impl Iterator<Item = &'s Handler> {
         let members = self.elsewhere().handlers(self.number(body)).iter();

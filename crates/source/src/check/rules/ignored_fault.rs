@@ -9,6 +9,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::unasked_length::unasked_length;
 use crate::check::unfilled::unfilled;
+use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -190,14 +191,17 @@ fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
+/// Whether an expression leads to memory that is not the variable it is made from, or may.
+fn leads_on(own: &Expression) -> bool {
+    let behind = matches!(own.term, Term::Behind(_) | Term::Call(..));
+    behind || matches!(own.term, Term::Member { arrow: true, .. })
+}
+
 /// Whether the value goes into a variable of this function; what a pointer
 /// leads to is used elsewhere, if at all.
 fn is_own(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
-    let text = access.value.of(function.file.text);
-    let plain = !text.contains(&b'*')
-        && !text.contains(&b'(')
-        && memchr::memmem::find(text, b"->").is_none();
     let name = &access.value_root;
     let mut locals = function.graph.locals.iter();
-    plain && locals.any(|l| l.name == *name && (l.plain || l.array))
+    !function.expression_of(access.value_node).any(&leads_on)
+        && locals.any(|l| l.name == *name && (l.plain || l.array))
 }
