@@ -114,6 +114,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) asks_compat: bool,
     #[serde(default)]
+    pub(crate) ends: bool,
+    #[serde(default)]
     pub(crate) frees: bool,
     #[serde(default)]
     pub(crate) releases: bool,

@@ -53,7 +53,8 @@ fn by_error(function: &FunctionContext<'_>, call: Node<'_>) -> Option<ByError> {
 /// Whether a call gives a number that it also gives error numbers in.
 fn gives_number_or_error(function: &FunctionContext<'_>, name: &str, call: Node<'_>) -> bool {
     let words = function.file.words;
-    let numbers = words.at_most(name).is_some() || words.cuts(name).is_some();
+    let numbers =
+        words.at_most(name).is_some() && words.may_fault(name) || words.cuts(name).is_some();
     let own = || {
         let errors = |callee: &FunctionContext<'_>| gives_errors(callee).then_some(());
         is_given_users(function, call) && look_into(function, name, errors).is_some()

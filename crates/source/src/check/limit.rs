@@ -110,8 +110,9 @@ fn only_call(
 fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
     let (place, value) = only_call(function, number, at)?;
     let (callee, arguments) = value.call()?;
-    let other = arguments.get(function.file.words.at_most(callee)?)?;
-    let other = other.uncast().1;
+    let words = function.file.words;
+    let other = arguments.get(words.at_most(callee)?)?.uncast().1;
+    words.may_fault(callee).then_some(())?;
     Some(Limit {
         value: bytes(function, other),
         other: other.clone(),
@@ -121,7 +122,7 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
     })
 }
 
-/// The constants of `n = min(n, N)`, whatever the number was before.
+/// The constants of `n = min(n, N)` and `n = clamp(n, 1, N)`, whatever the number was before.
 fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<Limit> {
     let name = number.name();
     let values = function.graph.assignments();
@@ -133,8 +134,11 @@ fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<L
             Some((_, most)) => known(most)?,
             None => {
                 let (callee, arguments) = value.uncast().1.call()?;
-                let picks = function.file.words.gives_least(callee);
-                let constants = arguments.iter().filter(|_| picks).filter_map(known);
+                let words = function.file.words;
+                let most = words.at_most(callee).filter(|_| !words.may_fault(callee));
+                let picks = |at: &usize| words.gives_least(callee) || most == Some(*at);
+                let picked = arguments.iter().enumerate().filter(|(at, _)| picks(at));
+                let constants = picked.filter_map(|(_, own)| known(own));
                 constants.min_by_key(|(value, _)| *value)?
             }
         };
@@ -231,6 +235,7 @@ fn refuses_more(
     let Term::Binary(left, operator, right) = own.term else {
         return None;
     };
+    let (node, turned) = denied(node);
     let is = |side: &Expression| side.uncast().1 == number;
     let (other, included, refuses) = match operator.as_str() {
         ">" if is(&left) => (*right, true, true),
@@ -248,7 +253,7 @@ fn refuses_more(
         true => value,
         false => value.and_then(|value| value.checked_sub(1)),
     };
-    let own = match refuses {
+    let own = match refuses != turned {
         true => of_refusal(function, node, (number, at), (&other, included, value)),
         false => is_done_where(node, at).then(|| (span(node), value)),
     };
@@ -260,6 +265,17 @@ fn refuses_more(
         place,
         given: false,
     })
+}
+
+/// What asks for the opposite of a comparison, `!(n <= N)`, and whether anything does.
+fn denied(node: Node<'_>) -> (Node<'_>, bool) {
+    let holder = |own: &Node<'_>| own.known_kind() == "parenthesized_expression";
+    let whole = node.parent().filter(holder).and_then(|own| own.parent());
+    let not = whole.filter(|own| {
+        let operator = own.part("operator").map(|of| of.known_kind());
+        own.known_kind() == "unary_expression" && operator == Some("!")
+    });
+    (not.unwrap_or(node), not.is_some())
 }
 
 /// Whether a comparison picks the lesser of two: `n > N ? N : n` bounds what takes it, and not `n`.

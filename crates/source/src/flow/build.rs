@@ -172,7 +172,7 @@ impl<'t> Builder<'_, '_> {
         }
     }
 
-    /// A jump to a label from the node.
+    /// A jump to a label from the node, by what is no `goto`.
     pub(crate) fn jump(&mut self, from: usize, edge: Edge, place: Span, label: String) {
         self.graph.jumps.push((place, label.clone()));
         self.gotos.push((from, edge, label));
@@ -623,7 +623,7 @@ impl<'t> Builder<'_, '_> {
         match label {
             Some(label) => {
                 let name = self.context.written(label);
-                self.jump(from, Edge::Always, place, name);
+                self.gotos.push((from, Edge::Always, name));
             }
             None => self.graph.computed = true,
         }

@@ -125,7 +125,12 @@ impl<'t> Builder<'_, '_> {
         {
             self.wrapped(node, arguments, name);
         } else {
+            let alone = node.parent().map(|own| own.known_kind()) == Some("expression_statement");
+            let ends = alone && self.source.words.ends(&name);
             self.other(node, arguments, name);
+            if ends {
+                self.ways.clear();
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! The graph of a function.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::calls::Direction;
@@ -210,6 +211,8 @@ pub(crate) struct Condition {
 pub struct Flow {
     pub(crate) nodes: Vec<Node>,
     pub(crate) effects: Vec<Effect>,
+    /// Their numbers in the order of the text, once that was asked for.
+    pub(crate) in_order: OnceCell<Vec<usize>>,
     pub(crate) places: Places,
     /// The names of accesses that others are arguments of.
     pub(crate) accesses: Vec<String>,
@@ -217,7 +220,7 @@ pub struct Flow {
     pub(crate) conditions: Vec<Condition>,
     /// Whether it jumps to a label that is computed.
     pub(crate) computed: bool,
-    /// Jumps to a label: from the node at that place.
+    /// Jumps to a label by what is no `goto`: from the node at that place.
     pub(crate) jumps: Vec<(Span, String)>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) junctions: Vec<Junction>,

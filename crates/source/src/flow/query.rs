@@ -11,6 +11,9 @@ use crate::vocabulary::Vocabulary;
 use super::graph::{Action, Condition, Edge, Effect, EffectKind, Flow, Local, Node, Write};
 use super::statement::{Junction, Statement, StatementKind};
 
+/// One of so many effects is asked for by where it begins; of more all are.
+const MANY: usize = 8;
+
 /// What a variable holds where ways meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Held {
@@ -78,8 +81,31 @@ impl Flow {
 
     /// What is done in a place, in the order of the evaluation.
     pub fn effects_in(&self, place: Span) -> impl Iterator<Item = &Effect> {
-        let all = self.effects.iter();
-        all.filter(move |effect| place.contains(effect.span))
+        let near = self.effects_from(place);
+        // To put many of them in order takes longer than to ask all.
+        let few = near.len().saturating_mul(MANY) <= self.effects.len();
+        let mut own: Vec<usize> = match few {
+            true => near.to_vec(),
+            false => Vec::new(),
+        };
+        own.sort_unstable();
+        let own = own.into_iter().filter_map(|at| self.effects.get(at));
+        let all = (!few).then_some(&self.effects).into_iter().flatten();
+        own.chain(all)
+            .filter(move |effect| place.contains(effect.span))
+    }
+
+    /// The numbers of those that begin in a place, in the order of the text.
+    fn effects_from(&self, place: Span) -> &[usize] {
+        let start = |at: &usize| self.effects.get(*at).map(|own| own.span.start);
+        let all = self.in_order.get_or_init(|| {
+            let mut all: Vec<usize> = (0..self.effects.len()).collect();
+            all.sort_by_key(start);
+            all
+        });
+        let first = all.partition_point(|at| start(at) < Some(place.start));
+        let last = all.partition_point(|at| start(at) <= Some(place.end));
+        all.get(first..last.max(first)).unwrap_or_default()
     }
 
     /// The name of the variable that an effect's place is, or is reached from.
@@ -118,7 +144,11 @@ impl Flow {
     /// Whether anything that happens in a place names the variable.
     #[must_use]
     pub fn names(&self, place: Span, name: &str) -> bool {
-        self.effects_in(place).any(|e| self.name_of(e) == name)
+        let mut near = self.effects_from(place).iter();
+        near.any(|at| {
+            let own = self.effects.get(*at);
+            own.is_some_and(|own| place.contains(own.span) && self.name_of(own) == name)
+        })
     }
 
     /// Whether something in a place needs the variable's value.

@@ -18,9 +18,6 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (place, label) in &function.graph.jumps {
-        if place.of(function.file.text).starts_with(b"goto") {
-            continue;
-        }
         let labels = function.graph.labels.iter();
         let Some((_, target)) = labels.into_iter().find(|(name, _)| name == label) else {
             continue;

@@ -10,6 +10,7 @@ use super::locking::counting;
 /// What takes something that is its caller's own, and what gives that back.
 #[derive(Clone, Debug)]
 pub(super) struct Owned {
+    ends: BTreeSet<String>,
     frees: BTreeSet<String>,
     takes: BTreeSet<String>,
     releases: BTreeSet<String>,
@@ -32,6 +33,7 @@ impl Owned {
         let files = all.filter_map(|call| Some((call.name.clone(), call.does.makes_file_of?)));
         let takes = calls.names(|does| taken(does) && !does.managed);
         Self {
+            ends: names(|does| does.ends),
             frees: names(|does| does.frees),
             takes: takes.into_iter().collect(),
             releases: names(|does| does.frees || does.releases),
@@ -43,6 +45,11 @@ impl Owned {
 }
 
 impl CheckWords {
+    /// Whether a call of that name does not come back.
+    pub(crate) fn ends(&self, name: &str) -> bool {
+        self.owned.ends.contains(name)
+    }
+
     /// Whether nobody sees what a call of that name was given any more.
     pub(crate) fn frees(&self, name: &str) -> bool {
         self.owned.frees.contains(name)
