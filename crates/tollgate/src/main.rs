@@ -47,6 +47,12 @@ use tollgate_defect::answer;
 use settings::Refused;
 use term::{ColorChoice, Term};
 
+/// Trees and graphs of functions are many small pieces that live for one file: to lend and take
+/// them back is a tenth of the time of `check` with the C library's allocator, and more with
+/// musl's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let words: Vec<OsString> = env::args_os().collect();
     let (cli, settings) = match settings::parse::<cmd::Cli>(&words, &|name| env::var_os(name)) {
