@@ -36,12 +36,13 @@ pub(crate) fn behind_front(
         return None;
     };
     let (front, index) = (front.uncast().1, index.uncast().1);
-    // `buf + at`, `buf + *at`
+    // `buf + at`, `buf + *at`, `d->buf + d->at`
     let at = match &index.term {
-        Term::Behind(of) => of.name(),
-        _ => index.name(),
+        Term::Behind(of) => &**of,
+        _ => index,
     };
-    let (length, at) = (number.name()?, at.filter(|_| operator == "+")?);
+    let known = at.name().is_some() || matches!(at.term, Term::Member { .. });
+    let length = number.name().filter(|_| operator == "+" && known)?;
     let bound = limit(function, number, access.span)?;
     let size = size(front).filter(|size| bound.value == Some(*size))?;
     let known = is_asked(function, at, length) || is_made_of(function, at, length);
@@ -55,11 +56,13 @@ pub(crate) fn behind_front(
 }
 
 /// Whether a condition holds one number against another, or asks whether it is anything but 0.
-fn is_asked(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
+fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bool {
     let names = |own: &Expression, name: &str| own.any(&|part| part.name() == Some(name));
+    let root = at.root().name();
     let mut asked = false;
     function.each_of(&["binary_expression"], |node| {
-        if asked || !function.graph.names(span(node), at) {
+        let named = root.is_some_and(|root| function.graph.names(span(node), root));
+        if asked || !named {
             return;
         }
         let own = function.expression_of(node);
@@ -73,7 +76,7 @@ fn is_asked(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
                     _ => false,
                 };
                 let zero = !sign && (left.is_zero() || right.is_zero());
-                compares && (zero || names(&own, length))
+                compares && own.any(&|part| part == at) && (zero || names(&own, length))
             }
             _ => false,
         };
@@ -87,9 +90,9 @@ fn is_asked(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
 }
 
 /// `at`, `!at`, and as a part of what is asked besides.
-fn is_whether(own: &Expression, at: &str) -> bool {
+fn is_whether(own: &Expression, at: &Expression) -> bool {
     match &own.uncast().1.term {
-        Term::Name(name) => name == at,
+        Term::Name(_) | Term::Member { .. } => own.uncast().1 == at,
         Term::Unary(operator, of) => operator == "!" && is_whether(of, at),
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "&&" | "||") => {
             is_whether(left, at) || is_whether(right, at)
@@ -102,10 +105,14 @@ fn is_whether(own: &Expression, at: &str) -> bool {
 }
 
 /// Whether one of two variables takes a value that is made of the other.
-fn is_made_of(function: &FunctionContext<'_>, at: &str, length: &str) -> bool {
+fn is_made_of(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bool {
     let mut values = function.graph.assignments();
     values.any(|(name, value)| {
         let names = |own: &str| function.graph.names(value, own);
-        name == at && names(length) || name == length && names(at)
+        let made = || {
+            let value = function.expression(value);
+            value.is_some_and(|value| value.any(&|part| part == at))
+        };
+        at.name() == Some(name) && names(length) || name == length && made()
     })
 }

@@ -27,6 +27,32 @@ pub(crate) fn look_into<T>(
     name: &str,
     ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
 ) -> Option<T> {
+    look_at(function, name, Sides::All, ask)
+}
+
+/// The same of the first sides of its `#if`s, where that is enough.
+pub(crate) fn look_into_first_side<T>(
+    function: &FunctionContext<'_>,
+    name: &str,
+    ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
+) -> Option<T> {
+    look_at(function, name, Sides::First, ask)
+}
+
+/// Which sides of the `#if`s of a function have to be looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    /// A function that has several is not understood as a whole.
+    All,
+    First,
+}
+
+fn look_at<T>(
+    function: &FunctionContext<'_>,
+    name: &str,
+    sides: Sides,
+    ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
+) -> Option<T> {
     let (file, vocabulary) = (function.file, function.context.vocabulary);
     let body = file.body_named(name)?;
     function.pays()?;
@@ -34,7 +60,8 @@ pub(crate) fn look_into<T>(
     // What stands behind the function need not be copied.
     let text = file.text.get(..body.span.end)?;
     let normalised = normalise(text, tokens, vocabulary, Branches::First);
-    if !is_bounded(body.span, tokens) || !normalised.left_out.is_empty() {
+    let whole = sides == Sides::First || normalised.left_out.is_empty();
+    if !is_bounded(body.span, tokens) || !whole {
         return None;
     }
     let parse = || {

@@ -413,7 +413,7 @@ impl<'a> FunctionContext<'a> {
     }
 
     /// The nodes at which something is read or written in a place.
-    fn touching(&self, place: Span) -> Vec<usize> {
+    pub(crate) fn touching(&self, place: Span) -> Vec<usize> {
         let graph = self.graph;
         let own = |node: &usize| {
             let mut effects = graph.effects_of(*node).iter();

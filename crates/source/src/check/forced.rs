@@ -128,7 +128,7 @@ fn leads_to_kernel(function: &FunctionContext<'_>, name: &str) -> bool {
 }
 
 /// Whether anything in the file says that the kernel's own memory may be accessed so.
-fn switches_space(function: &FunctionContext<'_>) -> bool {
+pub(crate) fn switches_space(function: &FunctionContext<'_>) -> bool {
     let file = function.file;
     let words = file.tokens.iter().filter(|own| own.kind == TokenKind::Word);
     let mut words = words.map(|own| own.span.of(file.text));

@@ -1,13 +1,18 @@
 //! Where a function of the file has a user's address from.
 
 use crate::expression::{Expression, Term};
+use crate::flow::{Action, StatementKind};
 use crate::types::Shape;
 
+use super::callee::look_into_first_side;
 use super::context::FunctionContext;
 use super::space;
 
 /// Where the kernel keeps a program's registers (arch/*/include/asm/ptrace.h).
 const REGISTERS: &str = "struct pt_regs";
+
+/// So many variables are followed, one from the other.
+const STEPS: usize = 3;
 
 /// What a pointer of a function is made of.
 pub(crate) enum Made {
@@ -59,10 +64,66 @@ fn source(function: &FunctionContext<'_>, value: &Expression) -> Option<Made> {
                         None => here(function, number),
                     })
                 }
-                _ => None,
+                _ => look_into_first_side(function, name, given_of_number).map(|()| Made::Here {
+                    what: format!("what {name}() gives"),
+                    base: None,
+                }),
             }
         }
     }
+}
+
+/// Whether a function makes of a number what it gives, wherever it gives an address, and checks
+/// no range.
+fn given_of_number(function: &FunctionContext<'_>) -> Option<()> {
+    let statements = function.graph.statements.iter();
+    let returns = statements.filter(|own| own.kind == StatementKind::Return);
+    let given: Option<Vec<Expression>> = returns
+        .map(|own| function.expression(own.expression?))
+        .collect();
+    let given = given?.into_iter().filter(|own| !own.is_null());
+    let mut given = given.peekable();
+    given.peek()?;
+    let made = given.all(|own| is_of_number(function, &own, STEPS));
+    (made && !checks_ranges(function)).then_some(())
+}
+
+/// Whether an address is made of a number: `(void __user *)(sp - size)`, or a variable that takes
+/// such alone.
+fn is_of_number(function: &FunctionContext<'_>, own: &Expression, steps: usize) -> bool {
+    match &own.term {
+        Term::Cast(to, number) if to.pointers > 0 => {
+            let computed = matches!(number.uncast().1.term, Term::Binary(..) | Term::Name(_));
+            // What the kernel keeps has been looked at when it was put there.
+            let address = number.any(&|part| {
+                let kept = matches!(part.term, Term::Member { arrow: true, .. });
+                kept || space::is_users(function, part)
+            });
+            computed && !address && number.call().is_none()
+        }
+        Term::Name(name) if steps > 0 && function.graph.local(name).is_some() => {
+            let values = function.graph.assignments();
+            let values = values.filter(|(own, _)| own == name);
+            let mut values = values
+                .map(|(_, place)| function.expression(place))
+                .peekable();
+            let taken = values.peek().is_some();
+            taken
+                && values.all(|value| {
+                    value.is_some_and(|value| is_of_number(function, &value, steps - 1))
+                })
+        }
+        _ => false,
+    }
+}
+
+/// Whether a function checks a range, or opens a window, which does.
+pub(crate) fn checks_ranges(function: &FunctionContext<'_>) -> bool {
+    let words = function.file.words;
+    let mut nodes = function.graph.nodes.iter();
+    let mut calls = function.calls.iter();
+    nodes.any(|own| matches!(own.action, Action::Begin(_)))
+        || calls.any(|own| words.checks_range(function.context.callee(*own)))
 }
 
 fn here(function: &FunctionContext<'_>, number: &Expression) -> Made {

@@ -75,6 +75,7 @@ mod pieces;
 mod placed;
 mod range;
 mod refetched;
+mod remaining;
 mod result_test;
 mod room;
 mod rule;

@@ -22,7 +22,7 @@ pub(crate) fn is_judged(
     conditions: &[Span],
 ) -> bool {
     let words = function.file.words;
-    let mut calls = function.calls.iter().filter(|_| first.all);
+    let mut calls = function.calls.iter().filter(|_| first.all || first.stays);
     calls.any(|call| {
         let Some(name) = function.callee(*call) else {
             return false;
@@ -48,8 +48,9 @@ pub(crate) fn is_judged(
     })
 }
 
-/// Whether what the second fetch filled goes on, or a member of it is read, and nothing behind it
-/// speaks of the first copy as well or judges the second: whoever holds both may compare them.
+/// Whether what the second fetch filled goes on, or is there when the function is left, and
+/// nothing behind it speaks of the first copy as well or judges the second: whoever holds both may
+/// compare them.
 pub(crate) fn goes_unasked(
     function: &FunctionContext<'_>,
     first: &Fetch<'_>,
@@ -64,7 +65,7 @@ pub(crate) fn goes_unasked(
     if one == other || asked.any(|place| both(*place)) {
         return false;
     }
-    let (mut set, mut read) = (false, false);
+    let (mut set, mut read) = (false, stays(function, second));
     function.each_of(&["assignment_expression"], |node| {
         set |= behind(span(node)) && both(span(node));
     });
@@ -75,6 +76,25 @@ pub(crate) fn goes_unasked(
         read |= given && !lets_go(function, *call);
     }
     read && !set
+}
+
+/// Whether a fetch fills what is there when the function is left: memory that a call has lent, and
+/// that no other call is given.
+fn stays(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
+    let words = function.file.words;
+    let filled = fetch.value.as_ref().and_then(Expression::name);
+    let Some(name) = filled else {
+        return fetch.stays;
+    };
+    let lent = function.graph.only_value(name).is_some_and(|value| {
+        let value = function.expression(value);
+        let value = value.as_ref().map(|own| own.uncast().1);
+        let call = value.and_then(Expression::call);
+        call.is_some_and(|(lender, _)| words.allocates(lender).is_none())
+    });
+    let mut behind = function.calls.iter();
+    lent && !behind
+        .any(|call| span(*call).start >= fetch.span.end && is_given(function, *call, fetch))
 }
 
 /// Whether a call is given what a fetch filled, or what that is a member of.

@@ -14,6 +14,7 @@ use crate::split::Body;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::format::{Part, literal, parts};
+use super::space;
 
 /// A string that a call reads.
 pub(crate) struct Reading {
@@ -47,7 +48,7 @@ fn read_by(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
         return Vec::new();
     };
     let reading = |own: &Expression| Reading {
-        string: own.uncast().1.clone(),
+        string: led_to(function, own.uncast().1).clone(),
         by: format!("{name}()"),
         compared: false,
     };
@@ -63,6 +64,23 @@ fn read_by(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
         .chain(compared)
         .chain(printed(given).into_iter().map(reading))
         .collect()
+}
+
+/// What leads to a string whose pointer's address is given: `strsep(&p, " ")`.
+fn led_to<'e>(function: &FunctionContext<'_>, own: &'e Expression) -> &'e Expression {
+    let pointer = |place: &Expression| {
+        let local = place
+            .name()
+            .and_then(|name| function.local_at(name, place.span));
+        let declared = local
+            .filter(|own| !own.array)
+            .and_then(|own| space::declared(function, &own.name, place.span));
+        declared.is_some_and(|own| own.ends_with('*'))
+    };
+    match &own.term {
+        Term::Address(place) if pointer(place) => place,
+        _ => own,
+    }
 }
 
 /// The arguments that a format among them has printed as strings, as long as they are.

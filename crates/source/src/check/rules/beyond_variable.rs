@@ -11,6 +11,7 @@ use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, overlong};
+use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
@@ -46,6 +47,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = from_inside(function, access)
             .or_else(|| where_it_lies(function, access))
             .or_else(|| behind_its_front(function, access))
+            .or_else(|| from_behind(function, access))
             .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
             .or_else(|| from_an_element_on(function, access))
@@ -336,6 +338,7 @@ fn behind_its_front(function: &FunctionContext<'_>, access: &Access<'_>) -> Opti
     let size = |front: &Expression| {
         size_at(function, front)
             .or_else(|| Allocation::of(function, front.name()?, access.span)?.bytes(function))
+            .or_else(|| room(function, front, access.span).map(|own| own.size))
     };
     let own = behind_front(function, access, size)?;
     let file = function.file;
@@ -349,6 +352,22 @@ fn behind_its_front(function: &FunctionContext<'_>, access: &Access<'_>) -> Opti
     violation.confidence = Confidence::Medium;
     let bound = file.mark(own.bound, "no more than this is copied");
     violation.related.push(bound);
+    Some(violation)
+}
+
+/// A copy from or to what lies behind a front, of as many bytes as there are from that front on.
+fn from_behind(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = remaining(function, access)?;
+    let file = function.file;
+    let [number, front, index, all] =
+        [&own.number, &own.front, &own.index, &own.all].map(|own| file.plain(own.span));
+    let told = format!(
+        "{number} may be {all}, which is how much there is from {front} on, and the copy begins {index} bytes \
+         behind that"
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.by, "as much as this"));
     Some(violation)
 }
 

@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -283,8 +284,11 @@ fn exit(function: &FunctionContext<'_>, arm: &Arm) -> Option<Span> {
 fn used_anyway(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
     let access = function.accesses.iter().find(|own| own.node == call.node)?;
     let reads = access.word.direction == Direction::Read && !fate.told;
+    let root = &access.value_root;
     let logs = |arm: &&Arm| is_quiet(function, only(function, arm)) == Some(Quiet::Logged);
-    let arm = fate.arms.iter().filter(|_| reads).find(logs)?;
+    let mut arms = fate.arms.iter().filter(|_| reads);
+    let logged = arms.clone().find(logs);
+    let arm = logged.or_else(|| arms.find(|arm| leaves_unset(function, access, arm)))?;
     let behind = function.graph.reached(arm.fault, |_| false);
     let goes_on = only(function, arm).into_iter().all(|at| {
         let node = function.graph.nodes.get(at);
@@ -298,7 +302,6 @@ fn used_anyway(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate)
             .flat_map(|node| function.graph.effects_of(*node));
         nodes.any(|own| own.span == at)
     };
-    let root = &access.value_root;
     let local = function.graph.local(root);
     let own = local.is_some_and(|own| own.plain || own.array);
     let used = function.reads(root).find(|read| {
@@ -308,14 +311,51 @@ fn used_anyway(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate)
     let used = used.filter(|_| own && goes_on).map(|own| own.span);
     // What a parameter points to is the caller's, who is told nothing.
     let handed = function.is_parameter(root) && function.file.gives_nothing(function.body);
+    let does = match logged {
+        Some(_) => "which is only logged",
+        None => "and what is done then keeps nobody from it",
+    };
     (used.is_some() || handed && goes_on).then(|| Told {
         message: format!(
-            "{root} is used though {}() may have faulted, which is only logged",
+            "{root} is used though {}() may have faulted, {does}",
             call.name
         ),
         label: "its fault is swallowed",
         related: used.map(|at| (at, "used here")),
     })
+}
+
+/// Whether something is done where an access faulted, and it has nothing to do with a variable that
+/// nothing but the access sets: a signal is sent, something is counted.
+fn leaves_unset(function: &FunctionContext<'_>, access: &Access<'_>, arm: &Arm) -> bool {
+    let graph = function.graph;
+    let root = access.value_root.as_str();
+    let sets = |effect: &&Effect| match &effect.kind {
+        EffectKind::Write(write) => write.value.is_some(),
+        kind => *kind != EffectKind::Read,
+    };
+    let mut set = graph.effects.iter().filter(sets);
+    let before = |own: &Effect| own.span.end <= access.span.start && graph.name_of(own) == root;
+    let unset = graph.local(root).is_some() && !set.any(before);
+    let apart = |at: &usize| {
+        let mut effects = graph.effects_of(*at).iter();
+        let touched = effects.any(|own| {
+            let local = graph.places.as_local(own.place).is_some();
+            graph.name_of(own) == root || local && matches!(own.kind, EffectKind::Write(_))
+        });
+        let node = graph.nodes.get(*at);
+        !touched && node.is_some_and(|own| !matches!(own.action, Action::Exit { .. }))
+    };
+    let own = only(function, arm);
+    let nodes = own.iter().filter_map(|at| graph.nodes.get(*at));
+    let mut called = nodes.filter_map(|node| match &node.action {
+        Action::Call(call) => Some(call.name.as_str()),
+        _ => None,
+    });
+    // What is named like a macro may leave by itself.
+    let lower = |name: &str| name.bytes().any(|own| own.is_ascii_lowercase());
+    let done = called.clone().next().is_some() && called.all(lower);
+    unset && done && own.iter().all(apart)
 }
 
 /// What is done only where the access faulted.

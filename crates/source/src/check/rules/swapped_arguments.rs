@@ -42,6 +42,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if has_cast(function) {
         let all = function.calls.iter();
         out.extend(all.filter_map(|call| handed(function, *call)));
+        function.each_of(&["assignment_expression"], |node| {
+            out.extend(kept(function, node));
+        });
     }
 }
 
@@ -93,6 +96,26 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
         file.plain(place.span)
     );
     let mut violation = file.violation(&INFO, own.span, "the kernel's", message);
+    violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
+/// An address of the kernel's that a cast makes the user's, and that a member keeps: whoever is
+/// given what holds it takes it for one.
+fn kept(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let whole = function.expression_of(node);
+    let Term::Assignment(left, operator, value) = &whole.term else {
+        return None;
+    };
+    let member = operator == "=" && matches!(left.term, Term::Member { .. });
+    let place = cast_place(function, value, false).filter(|_| member)?;
+    let file = function.file;
+    let message = format!(
+        "{} lies in the kernel's memory, and a cast makes its address the user's for {}",
+        file.plain(place.span),
+        file.plain(left.span)
+    );
+    let mut violation = file.violation(&INFO, value.span, "the kernel's", message);
     violation.confidence = Confidence::Medium;
     Some(violation)
 }

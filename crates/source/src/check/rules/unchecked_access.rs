@@ -4,10 +4,10 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::accesses::{Access, root_of};
-use crate::check::callee::look_into;
+use crate::check::callee::{look_into, look_into_first_side};
 use crate::check::context::FunctionContext;
 use crate::check::fetched::is_line_of_log;
-use crate::check::made::{Made, made};
+use crate::check::made::{Made, checks_ranges, made};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{beside, related};
 use crate::check::rule::{Look, Rule};
@@ -170,11 +170,37 @@ impl Judges {
             None => {
                 let mut effects = function.graph.effects_in(span(call));
                 let given = effects.any(|own| related.contains(function.graph.name_of(own)));
-                let judges = given && !is_line_of_log(call);
+                let judges =
+                    given && !is_line_of_log(call) && !only_accesses(function, call, DEEPEST);
                 self.others.extend(judges.then(|| span(call)));
             }
         }
     }
+}
+
+/// Whether a call is of a function of the file that checks no range, and hands no address of the
+/// user's on to who may: it judges no pointer.
+fn only_accesses(function: &FunctionContext<'_>, call: Node<'_>, steps: usize) -> bool {
+    let judges = |callee: &FunctionContext<'_>| {
+        let accesses: HashSet<Span> = callee.accesses.iter().map(|own| own.span).collect();
+        let mut others = callee.calls.iter().filter(|own| {
+            let apart = !accesses.contains(&span(**own));
+            apart && is_given_users_address(callee, **own)
+        });
+        let left = steps.checked_sub(1);
+        let hands = others.any(|own| !left.is_some_and(|left| only_accesses(callee, *own, left)));
+        (!hands && !checks_ranges(callee)).then_some(())
+    };
+    let name = function.callee(call);
+    name.is_some_and(|name| look_into_first_side(function, name, judges).is_some())
+}
+
+fn is_given_users_address(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
+    call.part("arguments").is_some_and(|given| {
+        let mut cursor = given.walk();
+        let mut given = given.named_children(&mut cursor);
+        given.any(|own| space::is_users(function, &function.expression_of(own)))
+    })
 }
 
 /// The variables whose check is one of the pointer, and the one that the number lies in of

@@ -151,7 +151,7 @@ struct Bytes<'e> {
     place: &'e Expression,
     /// The variable that it is or lies in.
     root: String,
-    /// Others that lead to it and by which nothing is done that is not looked at.
+    /// Others that lead to it.
     aliases: Vec<String>,
     /// Where they were copied.
     copied: Span,
@@ -175,14 +175,13 @@ impl<'e> Bytes<'e> {
         if let Some((root, copied)) = full(function, copies, (place, named), at) {
             return Some(Self {
                 place,
-                aliases: aliases(function, &root).map(str::to_owned).collect(),
+                aliases: aliases(function, &root),
                 copied,
                 full: true,
                 root,
             });
         }
         let origin = origin(function, named).filter(|_| place.name().is_some());
-        let alias = origin.is_some().then(|| named.to_owned());
         let root = origin.unwrap_or_else(|| named.to_owned());
         let local = function.local_at(&root, place.span)?;
         let whole = match &place.term {
@@ -197,7 +196,7 @@ impl<'e> Bytes<'e> {
         let copied = copied.or_else(|| duplicated(function, &root, at).filter(|_| whole));
         Some(Self {
             place,
-            aliases: alias.into_iter().collect(),
+            aliases: aliases(function, &root),
             copied: copied?,
             full: false,
             root,
@@ -226,10 +225,11 @@ impl<'e> Bytes<'e> {
             (filled == place || all).then_some(access.span)
         });
         let copied = copied.or_else(|| doubled(function, holder?, at))?;
+        let root = place.root().name()?.to_owned();
         Some(Self {
             place,
-            root: place.root().name()?.to_owned(),
-            aliases: Vec::new(),
+            aliases: aliases(function, &root),
+            root,
             copied,
             full: false,
         })
@@ -264,8 +264,7 @@ impl<'e> Bytes<'e> {
                 _ => false,
             };
         });
-        let mut others = aliases(function, &self.root);
-        ended || others.any(|own| !self.aliases.iter().any(|known| known == own))
+        ended
     }
 
     /// Whether a place may lie in the object: another member of its struct does not.
@@ -382,24 +381,30 @@ fn origin(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     Some(own.to_owned())
 }
 
-/// The other variables that may lead to an object, by which a 0 may be put there.
-fn aliases<'f>(function: &'f FunctionContext<'_>, root: &str) -> impl Iterator<Item = &'f str> {
-    let values = function
-        .graph
-        .assignments()
-        .filter(move |(name, _)| *name != root);
-    let leading = values.filter(move |(_, value)| {
-        let own = function.expression(*value);
-        own.is_some_and(|own| leads_to(&own, root))
-    });
-    leading.map(|(name, _)| name)
+/// The other variables that may lead to an object, by which a 0 may be put there, one by the
+/// other.
+fn aliases(function: &FunctionContext<'_>, root: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    loop {
+        let known = |name: &str| name == root || found.iter().any(|own| own == name);
+        let mut values = function.graph.assignments();
+        let next = values.find(|(name, value)| {
+            let own = || function.expression(*value);
+            !known(name) && own().is_some_and(|own| leads_to(&own, &known))
+        });
+        let Some((name, _)) = next else {
+            return found;
+        };
+        let name = name.to_owned();
+        found.push(name);
+    }
 }
 
-fn leads_to(own: &Expression, root: &str) -> bool {
+fn leads_to(own: &Expression, known: &dyn Fn(&str) -> bool) -> bool {
     match &own.uncast().1.term {
-        Term::Name(name) => name == root,
-        Term::Address(place) => place.root().name() == Some(root),
-        Term::Binary(left, _, _) => leads_to(left, root),
+        Term::Name(name) => known(name),
+        Term::Address(place) => place.root().name().is_some_and(known),
+        Term::Binary(left, _, _) => leads_to(left, known),
         _ => false,
     }
 }

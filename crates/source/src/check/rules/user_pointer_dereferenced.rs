@@ -1,10 +1,12 @@
 use tree_sitter::Node;
 
 use crate::calls::Deed;
+use crate::check::accesses::Access;
 use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
 use crate::check::extent;
+use crate::check::forced::switches_space;
 use crate::check::format::{Taken, literal, taken};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
@@ -12,7 +14,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind};
+use crate::flow::{Effect, EffectKind, Node as Step};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::types::Shape;
@@ -41,7 +43,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if !(stored || load) {
             continue;
         }
-        let told = through_own(function, effect, load);
+        let told =
+            through_own(function, effect, load).or_else(|| through_taken(function, effect, load));
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
     function.each_of(
@@ -330,6 +333,64 @@ fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> O
     let of = declared_type(function, name).filter(|_| is_the_users(function, effect))?;
     let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
     (!load || plain()).then(|| format!("{name} points to {of}"))
+}
+
+/// A pointer that is declared as one of the kernel's, and that every way to the load or the store
+/// has handed to an access as an address of the user's, by a cast that says so.
+fn through_taken(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
+    let name = function.graph.name_of(effect);
+    let mut accesses = function.accesses.iter();
+    let taken = accesses.find(|own| is_taken(function, own, name, effect.span))?;
+    let place = function.expression(effect.span)?;
+    let target = stored_to(&place);
+    let cast = target.any(&|own: &Expression| matches!(own.term, Term::Cast(..)));
+    let plain = !load || is_plain(function, effect.span) && is_loaded(function, target, name);
+    (!cast && plain && !switches_space(function)).then(|| {
+        let line = function.line(taken.span);
+        format!("{name}, which line {line} takes for an address, is one")
+    })
+}
+
+/// Whether an access is given a variable by a cast to a pointer to user memory, and every way to a
+/// place passes it with the same value.
+fn is_taken(function: &FunctionContext<'_>, access: &Access<'_>, name: &str, at: Span) -> bool {
+    if access.user_root != name || access.span.end > at.start {
+        return false;
+    }
+    let Some(user) = function.expression(access.user) else {
+        return false;
+    };
+    let Term::Cast(_, value) = &user.term else {
+        return false;
+    };
+    let marked =
+        space::is_cast(function, &user, value) && !space::is_forced(function, &user, value);
+    let own = value.uncast().1;
+    own.name() == Some(name)
+        && marked
+        && function.graph.passes(&[access.span], at)
+        && is_same_behind(function, name, access.span, at)
+}
+
+/// Whether a way leads from one place to another on which a variable takes no other value.
+fn is_same_behind(function: &FunctionContext<'_>, name: &str, from: Span, to: Span) -> bool {
+    let graph = function.graph;
+    let takes = |own: &Effect| {
+        let whole = graph.name_of(own) == name && graph.is_whole(own);
+        whole && own.kind != EffectKind::Read
+    };
+    let changes = |node: &Step| graph.effects_at(node).iter().any(takes);
+    let mut reached = graph.reached_behind_any(graph.nodes_in(from), changes);
+    reached.extend(graph.nodes_in(from));
+    function.touching(to).into_iter().any(|at| {
+        let before = graph.effects_of(at).iter().take_while(|own| own.span != to);
+        let kept = !before.into_iter().any(takes);
+        let leads = |from: &usize| {
+            let node = graph.nodes.get(*from);
+            node.is_some_and(|node| node.next.iter().any(|(_, next)| *next == at))
+        };
+        kept && (reached.contains(&at) || reached.iter().any(leads))
+    })
 }
 
 /// The place that is written, or what is read.

@@ -30,7 +30,10 @@ pub(crate) struct OwnerName {
 impl OwnerName {
     /// Whether one gives back what the other takes.
     pub(crate) fn gives_back(&self, taken: &Self) -> bool {
-        let same = self.entry == taken.entry && self.front == taken.front;
+        // What a file has for itself alone needs no word of its own in front:
+        // `get_ruleset_from_fd()` and `landlock_put_ruleset()`.
+        let own = taken.front.is_empty() && !self.behind.is_empty();
+        let same = self.entry == taken.entry && (self.front == taken.front || own);
         // `ucma_get_ctx_dev()` says more of how it is taken than `ucma_put_ctx()`.
         let more = taken.behind.strip_prefix(&self.behind);
         let begins = more.is_some_and(|more| self.behind.is_empty() || more.starts_with('_'));
