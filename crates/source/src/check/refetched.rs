@@ -84,7 +84,7 @@ fn stays(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
     let words = function.file.words;
     let filled = fetch.value.as_ref().and_then(Expression::name);
     let Some(name) = filled else {
-        return fetch.stays;
+        return false;
     };
     let lent = function.graph.only_value(name).is_some_and(|value| {
         let value = function.expression(value);
