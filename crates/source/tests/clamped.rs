@@ -242,7 +242,7 @@ const OBJECTS: [(&str, &str); 9] = [
 ];
 
 /// What bounds the number to `MOST`, and the number then.
-const BOUNDS: [(&str, &str); 13] = [
+const BOUNDS: [(&str, &str); 17] = [
     ("if (n > MOST)\n\t\treturn -EINVAL;", "n"),
     ("if (n >= MOST)\n\t\treturn -EINVAL;", "n"),
     ("if (MOST < n)\n\t\tgoto out;", "n"),
@@ -250,6 +250,10 @@ const BOUNDS: [(&str, &str); 13] = [
     ("if (n > MOST)\n\t\tn = MOST;", "n"),
     ("n = min(n, MOST);", "n"),
     ("n = min_t(size_t, n, MOST);", "n"),
+    ("n = clamp(n, 1, MOST);", "n"),
+    ("n = clamp_t(size_t, n, 1, MOST);", "n"),
+    ("if (!(n <= MOST))\n\t\treturn -EINVAL;", "n"),
+    ("if (!n || !(MOST >= n))\n\t\tgoto out;", "n"),
     ("n = n > MOST ? MOST : n;", "n"),
     ("n = n < MOST ? n : MOST;", "n"),
     ("len = min_t(size_t, n, MOST);", "len"),

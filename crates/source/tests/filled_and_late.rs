@@ -195,6 +195,9 @@ fn an_error_number_picks_no_element() {
     ] {
         assert_eq!(with(call, between, element), NONE, "{call} {between}");
     }
+    // What a number is held to faults nowhere.
+    let held = "\tchar text[32];\n\tint end;\n\n\tread_line(text, p, n);\n\tend = clamp(d->width, 0, 31);\n\ttext[end] = 0;\n\treturn n;";
+    assert_eq!(handler(held), NONE);
 }
 
 #[test]

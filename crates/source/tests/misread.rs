@@ -174,6 +174,8 @@ fn a_caller_hands_on_what_was_left_a_long_way_off() {
         "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\tif (code)\n\t\tgoto out;\n\td->reads++;\nout:\n\tmutex_unlock(&d->lock);\n\treturn code;",
         "\tif (!d->on) {\n\t\tret = -ENODEV;\n\t\tgoto out;\n\t}\n\tcode = put(d, p, n);\n\td->reads++;\n\tret = code;\nout:\n\treturn ret;",
         "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\td->reads++;\n\treturn code ? code : n;",
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n#ifdef CONFIG_COUNT\n\td->reads++;\n#endif\n\tcode = put(d, p, n);\n\tif (code)\n\t\tgoto out;\n\td->reads++;\nout:\n\treturn code;",
+        "\tif (!d->on)\n\t\treturn -ENODEV;\n\tcode = put(d, p, n);\n\tif (code == -EAGAIN)\n\t\tcode = wait(d);\n\tif (code < 0)\n\t\tgoto out;\n\tif (code > 0)\n\t\tn -= code;\nout:\n\treturn ret > 0 ? ret : code;",
     ] {
         let found = said(wrong);
         assert!(
@@ -188,4 +190,22 @@ fn a_caller_hands_on_what_was_left_a_long_way_off() {
     ] {
         assert_eq!(said(right), NONE, "{right}");
     }
+}
+
+#[test]
+fn a_system_call_hands_on_what_was_left() {
+    let with = |given: &str| {
+        let text = format!(
+            "static unsigned long put(void __user *to, struct req *r)\n{{\n\treturn copy_to_user(to, r, 8);\n}}\n\
+             static long ask(void __user *to, struct req *r)\n{{\n\tif (!r->on)\n\t\treturn -ENODEV;\n\treturn {given};\n}}\n\
+             SYSCALL_DEFINE2(ask, void __user *, to, int, at)\n{{\n\treturn ask(to, &all[at]);\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+        found.retain(|own| own == MISREAD[0]);
+        found.dedup();
+        found
+    };
+    assert_eq!(with("put(to, r)"), MISREAD);
+    assert_eq!(with("put(to, r) ? -EFAULT : 0"), NONE);
 }

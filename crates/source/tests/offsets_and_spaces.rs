@@ -62,6 +62,8 @@ fn what_there_is_from_the_front_on_is_not_what_remains() {
     for right in [
         "\tsize_t left = d->filled - d->taken;\n\n\tlen = min(left, n);\n\tif (copy_to_user(u, d->mem + d->taken, len))\n\t\treturn -EFAULT;\n\td->taken += len;\n\treturn len;",
         "\tif (len > d->filled)\n\t\tlen = d->filled;\n\tif (d->taken + len > d->filled)\n\t\tlen = d->filled - d->taken;\n\tif (copy_to_user(u, d->mem + d->taken, len))\n\t\treturn -EFAULT;\n\treturn len;",
+        // Held against what it begins at and itself, which asks whether their sum wraps.
+        "\tif (d->taken + len < len || d->taken + len > size_of(d))\n\t\treturn -EINVAL;\n\tif (copy_to_user(u, d->mem + d->taken, len))\n\t\treturn -EFAULT;\n\treturn len;",
         "\tif (len > d->filled)\n\t\tlen = d->filled;\n\tif (d->taken + len > d->filled)\n\t\td->taken = 0;\n\tif (copy_to_user(u, d->mem + d->taken, len))\n\t\treturn -EFAULT;\n\treturn len;",
         "\tchar *end = show(d, d->mem);\n\n\tlen = end - d->mem;\n\tif (len <= *at)\n\t\treturn 0;\n\tlen -= *at;\n\tif (len > n)\n\t\tlen = n;\n\tif (copy_to_user(u, d->mem + *at, len))\n\t\treturn -EFAULT;\n\t*at += len;\n\treturn len;",
     ] {
@@ -145,7 +147,7 @@ fn a_frame_is_checked_before_it_is_written() {
     let with = |check: &str, helper: &str| {
         rules(&format!(
             "struct frame {{ u32 a; u32 b; struct req req; }};\n\
-             static int put_req(struct req __user *r, u32 v)\n{{\n\tint err = 0;\n\n\terr |= __put_user(v, &r->cmd);\n\treturn err;\n}}\n\
+             static int put_req(struct req __user *r, u32 v)\n{{\n\tint err = 0;\n\n\terr |= __put_user(v, &r->cmd);\n#ifdef CONFIG_FPU\n\terr |= __put_user(v, &r->len);\n#endif\n\treturn err;\n}}\n\
              static void __user *frame_at(unsigned long sp, size_t size)\n{{\n{helper}\treturn (void __user *)((sp - size) & -16ul);\n}}\n\
              static int setup(struct pt_regs *regs, u32 v)\n{{\n\tstruct frame __user *frame;\n\tint err = 0;\n\n\
              \tframe = frame_at(regs->sp, sizeof(*frame));\n{check}\terr |= put_req(&frame->req, v);\n\

@@ -10,6 +10,7 @@ use crate::normalise::{Branches, normalise};
 use crate::parse::BodyParser;
 use crate::site::Context;
 use crate::span::Span;
+use crate::split::Body;
 
 use super::accesses::{self, Callees, Nodes};
 use super::context::{Expressions, FunctionContext};
@@ -27,7 +28,7 @@ pub(crate) fn look_into<T>(
     name: &str,
     ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
 ) -> Option<T> {
-    look_at(function, name, Sides::All, ask)
+    look_at(function, function.file.body_named(name)?, Sides::All, ask)
 }
 
 /// The same of the first sides of its `#if`s, where that is enough.
@@ -36,7 +37,16 @@ pub(crate) fn look_into_first_side<T>(
     name: &str,
     ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
 ) -> Option<T> {
-    look_at(function, name, Sides::First, ask)
+    look_into_body(function, function.file.body_named(name)?, ask)
+}
+
+/// The same of a function that may have no name of its own: a system call.
+pub(crate) fn look_into_body<T>(
+    function: &FunctionContext<'_>,
+    body: &Body,
+    ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
+) -> Option<T> {
+    look_at(function, body, Sides::First, ask)
 }
 
 /// Which sides of the `#if`s of a function have to be looked at.
@@ -49,12 +59,11 @@ enum Sides {
 
 fn look_at<T>(
     function: &FunctionContext<'_>,
-    name: &str,
+    body: &Body,
     sides: Sides,
     ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
 ) -> Option<T> {
     let (file, vocabulary) = (function.file, function.context.vocabulary);
-    let body = file.body_named(name)?;
     function.pays()?;
     let tokens = file.tokens.get(body.tokens.clone())?;
     // What stands behind the function need not be copied.

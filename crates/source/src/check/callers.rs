@@ -1,6 +1,8 @@
 //! Who of a file calls which of its functions, and as what its tables have them.
 
-use crate::hashed::HashMap;
+use tollgate_defect::answer;
+
+use crate::hashed::{HashMap, HashSet};
 use crate::lex::Token;
 use crate::search::{Hashed, Likely};
 
@@ -14,8 +16,8 @@ pub(crate) struct Callers {
     callers: HashMap<usize, Vec<usize>>,
     /// Of each function the members of tables that it is put in, as tokens.
     handlers: HashMap<usize, Vec<usize>>,
-    /// Those that something names and does not call, as tokens.
-    kept: HashMap<usize, Vec<usize>>,
+    /// Those that something names and does not call.
+    kept: HashSet<usize>,
 }
 
 impl Callers {
@@ -41,12 +43,12 @@ impl Callers {
             });
             called.for_each(|name| note(places, &mut all.callers, name, at));
         }
-        for (at, two) in tokens.windows(2).enumerate() {
-            let [word, next] = two else { continue };
-            if let Some(name) = named(word).filter(|_| !next.is(b'(')) {
-                note(places, &mut all.kept, name, at);
-            }
-        }
+        let kept = tokens.windows(2).filter_map(|two| match two {
+            [word, next] if !next.is(b'(') => answer::text(named(word)?),
+            _ => None,
+        });
+        let kept = kept.filter_map(|name| places.get(name)).flatten();
+        all.kept = kept.copied().collect();
         for (at, four) in tokens.windows(4).enumerate() {
             let [dot, member, equal, name] = four else {
                 continue;
@@ -67,7 +69,7 @@ impl Callers {
 
     /// Whether something keeps one, or names it otherwise than to call it.
     pub(super) fn is_kept(&self, body: usize) -> bool {
-        self.kept.contains_key(&body)
+        self.kept.contains(&body)
     }
 
     /// The members of tables that have one, as the places of their tokens.
@@ -83,7 +85,7 @@ fn note(
     name: &[u8],
     at: usize,
 ) {
-    let name = tollgate_defect::answer::text(name);
+    let name = answer::text(name);
     let own = name.and_then(|name| places.get(name));
     for body in own.into_iter().flatten() {
         let known = of.entry(*body).or_default();

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Edge, Effect, EffectKind, Flow, Statement, StatementKind};
+use crate::flow::{Action, Edge, Effect, EffectKind, Statement, StatementKind};
 use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -48,16 +48,19 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
         if from == 0 && !seen.insert((at, place)) {
             continue;
         }
-        let behind = graph.effects_of(at).get(from..).unwrap_or_default();
+        let behind = graph.effects_of(at).iter().skip(from);
         let node = graph.nodes.get(at)?;
         let next = match walk.first(behind, place) {
             Some((_, Fate::Returned(at))) => return Some(Carried { places, at }),
             Some((_, Fate::Gone)) => continue,
+            // Both hold it from there on.
             Some((count, Fate::Moved(to))) => {
+                let behind = (at, from + count + 1);
                 if !places.contains(&to) {
-                    let places = places.into_iter().chain([to]).collect();
-                    work.push(((at, from + count + 1), places));
+                    let moved = places.iter().copied().chain([to]).collect();
+                    work.push((behind, moved));
                 }
+                work.push((behind, places));
                 continue;
             }
             None => node.next.iter(),
@@ -70,7 +73,7 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
                 at: node.span,
             });
         }
-        let ways = next.filter(|(edge, _)| leaves_something(graph, place, edge));
+        let ways = next.filter(|(edge, _)| leaves_something(function, place, edge));
         work.extend(ways.map(|(_, next)| ((*next, 0), places.clone())));
     }
     None
@@ -111,8 +114,12 @@ impl<'f, 'a> Walk<'f, 'a> {
 
     /// The first of some effects that does something to the variable in that place, by its
     /// number.
-    fn first(&self, effects: &[Effect], place: usize) -> Option<(usize, Fate)> {
-        let mut all = effects.iter().enumerate();
+    fn first<'e>(
+        &self,
+        effects: impl Iterator<Item = &'e Effect>,
+        place: usize,
+    ) -> Option<(usize, Fate)> {
+        let mut all = effects.enumerate();
         all.find_map(|(at, effect)| Some((at, self.fate(effect, place)?)))
     }
 
@@ -132,12 +139,24 @@ impl<'f, 'a> Walk<'f, 'a> {
                 if !read.any(|own| own.place == place && own.kind == EffectKind::Read) {
                     return None;
                 }
-                Some(match self.is_moved(effect, value) {
-                    true => Fate::Moved(effect.place),
-                    false => Fate::Gone,
-                })
+                match self.is_moved(effect, value) {
+                    true => Some(Fate::Moved(effect.place)),
+                    // `n -= left` asks nothing of it.
+                    false => self.sets(effect).then_some(Fate::Gone),
+                }
             }
             _ => None,
+        }
+    }
+
+    /// Whether all of what the variable was is gone, `a = b`, and not `a += b`.
+    fn sets(&self, effect: &Effect) -> bool {
+        match self.function.expression(effect.span) {
+            Some(Expression {
+                term: Term::Assignment(_, operator, _),
+                ..
+            }) => operator == "=",
+            _ => true,
         }
     }
 
@@ -147,24 +166,42 @@ impl<'f, 'a> Walk<'f, 'a> {
         let local = graph.places.as_local(effect.place);
         let local = local.and_then(|own| graph.locals.get(own));
         let counts = local.is_some_and(|own| own.plain && own.base_type != "bool");
+        let counts = counts && self.sets(effect);
         let value = self.function.expression(value);
         counts && value.is_some_and(|value| value.uncast().1.name().is_some())
     }
 }
 
-/// Whether a way is taken where the variable in that place is not 0. Of a test that asks
+/// Whether a way is taken where the variable in that place is more than 0. Of a test that asks
 /// something else of it neither side is followed.
-fn leaves_something(graph: &Flow, place: usize, edge: &Edge) -> bool {
+fn leaves_something(function: &FunctionContext<'_>, place: usize, edge: &Edge) -> bool {
     let Edge::If(condition, holds) = edge else {
         return true;
     };
-    graph
-        .conditions
-        .get(*condition)
-        .is_some_and(|own| match own.place {
-            Some(own) if own == place => *holds,
-            _ => !own.reads.contains(&place),
-        })
+    let condition = function.graph.conditions.get(*condition);
+    condition.is_some_and(|own| match own.place {
+        Some(own) if own == place => *holds,
+        _ if !own.reads.contains(&place) => true,
+        _ => {
+            let asked = Expression::written(&own.text, function.context.vocabulary);
+            asked.is_some_and(|asked| holds_for_more(&asked) == Some(*holds))
+        }
+    })
+}
+
+/// Whether a comparison of a variable with 0 or an error number holds where that is more than 0;
+/// none where something else is asked.
+fn holds_for_more(asked: &Expression) -> Option<bool> {
+    let Term::Binary(left, operator, right) = &asked.uncast().1.term else {
+        return None;
+    };
+    left.uncast().1.name()?;
+    let (zero, error) = (right.is_zero(), is_error(right));
+    match operator.as_str() {
+        "<" | "<=" | "==" if zero || error => Some(false),
+        ">" | ">=" | "!=" if zero || error => Some(true),
+        _ => None,
+    }
 }
 
 /// Whether the variable in that place takes an error number anywhere.

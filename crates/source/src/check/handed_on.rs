@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::split::Body;
 
-use super::callee::look_into;
+use super::callee::look_into_body;
 use super::carried::{carried, given, given_back, returning, takes_errors};
 use super::context::FunctionContext;
 use super::fate::{gives_errors, is_error};
@@ -67,7 +67,7 @@ fn ask(
     body: &Body,
     what: impl FnOnce(&FunctionContext<'_>) -> bool,
 ) -> bool {
-    look_into(function, &body.name, |own| what(own).then_some(())).is_some()
+    look_into_body(function, body, |own| what(own).then_some(())).is_some()
 }
 
 /// The variables by which a function gives what one of that name gave it, for each call that it

@@ -135,8 +135,9 @@ fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<L
             None => {
                 let (callee, arguments) = value.uncast().1.call()?;
                 let words = function.file.words;
-                let most = words.at_most(callee).filter(|_| !words.may_fault(callee));
-                let picks = |at: &usize| words.gives_least(callee) || most == Some(*at);
+                let most = words.at_most(callee);
+                let picks =
+                    |at: &usize| words.lessens(callee) && most.is_none_or(|most| most == *at);
                 let picked = arguments.iter().enumerate().filter(|(at, _)| picks(at));
                 let constants = picked.filter_map(|(_, own)| known(own));
                 constants.min_by_key(|(value, _)| *value)?
@@ -151,6 +152,39 @@ fn least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<L
         })
     });
     own.collect()
+}
+
+/// What a number takes before a place, where it is a variable, and the number itself.
+pub(crate) fn taken(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Vec<Expression> {
+    let values = function.graph.assignments();
+    let own = values.filter(|(name, place)| Some(*name) == number.name() && place.end <= at.start);
+    let own = own.filter_map(|(_, place)| function.expression(place));
+    own.chain([number.clone()]).collect()
+}
+
+/// What a number is held against before a place, or is the lesser of it and something else, and
+/// where that is said.
+pub(crate) fn held_against(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Vec<(Expression, Span)> {
+    let mut found = Vec::new();
+    for value in taken(function, number, at) {
+        let call = value.uncast().1.call();
+        let call = call.filter(|(name, _)| function.file.words.gives_least(name));
+        let given = call.into_iter().flat_map(|(_, given)| given);
+        let most = lesser(&value).map(|(_, most)| most);
+        let all = given.chain(most);
+        found.extend(all.map(|own| (own.uncast().1.clone(), value.span)));
+    }
+    let held = number.name().and_then(|_| limit(function, number, at));
+    found.extend(held.map(|own| (own.other.uncast().1.clone(), own.place)));
+    found
 }
 
 /// What the number is compared with before a place; none where a comparison is not

@@ -25,7 +25,7 @@ pub(crate) fn narrowing(
             let call = value.uncast().1.call();
             call.is_some_and(|(callee, given)| {
                 let mut given = given.iter().map(|own| own.uncast().1.name());
-                function.file.words.gives_least(callee) && given.any(|own| own == Some(name))
+                function.file.words.lessens(callee) && given.any(|own| own == Some(name))
             })
         })
     };

@@ -7,8 +7,7 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::context::FunctionContext;
-use super::limit::limit;
-use super::narrowed::lesser;
+use super::limit::{held_against, taken};
 
 /// What such a copy is made of.
 pub(crate) struct Remaining {
@@ -54,33 +53,16 @@ pub(crate) fn remaining(function: &FunctionContext<'_>, access: &Access<'_>) -> 
     })
 }
 
-/// What a length may be as large as, and where that is said: what it takes, the lesser of that and
-/// something else, what it is held against.
+/// What a length may be as large as, and where that is said: what it takes, or what it is held
+/// against.
 fn bounds(
     function: &FunctionContext<'_>,
     number: &Expression,
     at: Span,
 ) -> Vec<(Expression, Span)> {
-    let values = function.graph.assignments();
-    let own = values.filter(|(name, place)| Some(*name) == number.name() && place.end <= at.start);
-    let own = own.filter_map(|(_, place)| function.expression(place));
-    let mut found = Vec::new();
-    for value in own.chain([number.clone()]) {
-        let place = value.span;
-        let value = value.uncast().1;
-        let call = value
-            .call()
-            .filter(|(name, _)| function.file.words.gives_least(name));
-        match (lesser(value), call) {
-            (Some((_, most)), _) => found.push((most.clone(), place)),
-            (_, Some((_, given))) => {
-                found.extend(given.iter().map(|own| (own.uncast().1.clone(), place)));
-            }
-            _ => found.push((value.clone(), place)),
-        }
-    }
-    let held = number.name().and_then(|_| limit(function, number, at));
-    found.extend(held.map(|own| (own.other.uncast().1.clone(), own.place)));
+    let mut found = held_against(function, number, at);
+    let taken = taken(function, number, at).into_iter();
+    found.extend(taken.map(|own| (own.uncast().1.clone(), own.span)));
     found
 }
 

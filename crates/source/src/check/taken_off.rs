@@ -5,7 +5,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::limit::limit;
+use super::limit::held_against;
 
 /// Bytes that are copied and then taken off what there are fewer of, perhaps.
 pub(crate) struct TakenOff {
@@ -57,7 +57,8 @@ fn of(function: &FunctionContext<'_>, own: &Expression, place: Span) -> Option<T
         let bytes = own.bytes.as_ref().map(|own| own.uncast().1);
         bytes == Some(number) && own.span.end <= place.start
     })?;
-    let bound = bounds(function, number, place).into_iter().find(|own| {
+    let bounds = held_against(function, number, place).into_iter();
+    let bound = bounds.map(|(own, _)| own).find(|own| {
         let same = matches!(&own.term, Term::Member { holder: of, .. } if of == holder);
         same && own != from
     })?;
@@ -67,24 +68,6 @@ fn of(function: &FunctionContext<'_>, own: &Expression, place: Span) -> Option<T
         bound,
         place,
     })
-}
-
-/// What a number is held against, or is the lesser of it and something else.
-fn bounds(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Vec<Expression> {
-    let name = number.name();
-    let values = function.graph.assignments();
-    let values = values.filter(|(own, place)| Some(*own) == name && place.end <= at.start);
-    let least = values.filter_map(|(_, place)| {
-        let value = function.expression(place)?;
-        let (callee, given) = value.uncast().1.call()?;
-        let given = given.iter().map(|own| own.uncast().1.clone());
-        let picks = function.file.words.gives_least(callee);
-        picks.then(|| given.collect::<Vec<_>>())
-    });
-    let mut all: Vec<Expression> = least.flatten().collect();
-    let asked = limit(function, number, at);
-    all.extend(asked.map(|own| own.other.uncast().1.clone()));
-    all
 }
 
 /// Whether the number is made of what it is taken off, or held against it, or against what is

@@ -222,7 +222,7 @@ fn made(
             // The lesser has a bound where that counts, the larger is bounded from below alone.
             let words = function.file.words;
             let greatest = words.gives_greatest(name);
-            if greatest || words.gives_least(name) {
+            if greatest || words.lessens(name) {
                 let open = greatest == search.counts(function);
                 let mut given = given.iter().filter(|_| open);
                 return given.find_map(|own| made(function, own.uncast().1, at, search));
@@ -778,7 +778,7 @@ fn is_handed_where(
                 || words.tells_errors(name)
                 || words.tells_null(name)
                 || words.frees(name)
-                || words.gives_least(name)
+                || words.lessens(name)
                 || words.fetches(name).is_some()
                 || words.fills(name).is_some()
                 || words.clears(name).is_some()

@@ -81,13 +81,11 @@ impl Flow {
 
     /// What is done in a place, in the order of the evaluation.
     pub fn effects_in(&self, place: Span) -> impl Iterator<Item = &Effect> {
-        let near = self.effects_from(place);
         // To put many of them in order takes longer than to ask all.
-        let few = near.len().saturating_mul(MANY) <= self.effects.len();
-        let mut own: Vec<usize> = match few {
-            true => near.to_vec(),
-            false => Vec::new(),
-        };
+        let most = self.effects.len() / MANY;
+        let mut own: Vec<usize> = self.effects_from(place).take(most + 1).collect();
+        let few = own.len() <= most;
+        own.truncate(if few { most } else { 0 });
         own.sort_unstable();
         let own = own.into_iter().filter_map(|at| self.effects.get(at));
         let all = (!few).then_some(&self.effects).into_iter().flatten();
@@ -96,16 +94,17 @@ impl Flow {
     }
 
     /// The numbers of those that begin in a place, in the order of the text.
-    fn effects_from(&self, place: Span) -> &[usize] {
+    fn effects_from(&self, place: Span) -> impl Iterator<Item = usize> {
         let start = |at: &usize| self.effects.get(*at).map(|own| own.span.start);
         let all = self.in_order.get_or_init(|| {
             let mut all: Vec<usize> = (0..self.effects.len()).collect();
             all.sort_by_key(start);
             all
         });
+        debug_assert_eq!(all.len(), self.effects.len(), "a graph that grows is asked");
         let first = all.partition_point(|at| start(at) < Some(place.start));
-        let last = all.partition_point(|at| start(at) <= Some(place.end));
-        all.get(first..last.max(first)).unwrap_or_default()
+        let from = all.iter().skip(first).copied();
+        from.take_while(move |at| start(at) <= Some(place.end))
     }
 
     /// The name of the variable that an effect's place is, or is reached from.
@@ -144,9 +143,8 @@ impl Flow {
     /// Whether anything that happens in a place names the variable.
     #[must_use]
     pub fn names(&self, place: Span, name: &str) -> bool {
-        let mut near = self.effects_from(place).iter();
-        near.any(|at| {
-            let own = self.effects.get(*at);
+        self.effects_from(place).any(|at| {
+            let own = self.effects.get(at);
             own.is_some_and(|own| place.contains(own.span) && self.name_of(own) == name)
         })
     }

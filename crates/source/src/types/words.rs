@@ -52,7 +52,7 @@ pub(crate) fn name_before(text: &[u8]) -> &[u8] {
 }
 
 /// Whether a name is spelled as macros are.
-pub(super) fn is_loud(word: &[u8]) -> bool {
+pub(crate) fn is_loud(word: &[u8]) -> bool {
     let shouts = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
     word.starts_with(b"__") || !word.is_empty() && word.iter().all(shouts)
 }

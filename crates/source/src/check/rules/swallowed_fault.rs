@@ -14,6 +14,7 @@ use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::types::words::is_loud;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -353,8 +354,8 @@ fn leaves_unset(function: &FunctionContext<'_>, access: &Access<'_>, arm: &Arm) 
         _ => None,
     });
     // What is named like a macro may leave by itself.
-    let lower = |name: &str| name.bytes().any(|own| own.is_ascii_lowercase());
-    let done = called.clone().next().is_some() && called.all(lower);
+    let plain = |name: &str| !is_loud(name.as_bytes());
+    let done = called.clone().next().is_some() && called.all(plain);
     unset && done && own.iter().all(apart)
 }
 

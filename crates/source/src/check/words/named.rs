@@ -102,6 +102,12 @@ impl CheckWords {
         self.releases(name) || self.owner_named(name).iter().any(|own| !own.takes)
     }
 
+    /// Whether what a call of that name gives is no more than something that it is given, and
+    /// otherwise what else it is given: `min(n, N)`, `clamp(n, 1, N)`.
+    pub(crate) fn lessens(&self, name: &str) -> bool {
+        self.gives_least(name) || self.at_most(name).is_some() && !self.may_fault(name)
+    }
+
     /// Which argument a call of that name gives back where it is in its bounds.
     pub(crate) fn gives_same(&self, name: &str) -> Option<usize> {
         self.numbers.same.get(name).copied()
