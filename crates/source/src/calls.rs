@@ -107,6 +107,8 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) length: bool,
     #[serde(default)]
+    pub(crate) zero_or_error: bool,
+    #[serde(default)]
     pub(crate) zero_is_fault: bool,
     pub(crate) copied: Option<Copied>,
     #[serde(default)]
@@ -196,6 +198,8 @@ pub(crate) enum Copied {
     Bytes,
     /// Whether it was all.
     All,
+    /// How long the string is, and 0 where it faults.
+    Length,
 }
 
 /// Which addresses a call makes of a number.
@@ -472,6 +476,8 @@ pub(crate) struct Handler {
     /// Whether it is a 32-bit program that calls.
     #[serde(default)]
     pub(crate) compat: bool,
+    /// Which argument is a number that may be an address of the user's, from 0.
+    pub(crate) number: Option<usize>,
     /// Which argument leads to where in the file the program is, from 0.
     pub(crate) position: Option<usize>,
     pub(crate) reason: String,

@@ -85,6 +85,13 @@ impl Allocation {
         })
     }
 
+    /// Whether so many bytes are all of it.
+    pub(crate) fn is_size(&self, function: &FunctionContext<'_>, bytes: &Expression) -> bool {
+        let written = matches!(&self.size, Size::Bytes(own) if own.uncast().1 == bytes);
+        let known = || space::bytes(function, bytes);
+        self.count.is_none() && written || known().is_some() && self.bytes(function) == known()
+    }
+
     /// What is wrong where so many bytes are copied to or from its front.
     pub(crate) fn exceeded(
         &self,

@@ -11,7 +11,7 @@ use super::accesses::Access;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::narrowed::refused;
-use super::{space, unbounded};
+use super::{bounded, space, unbounded};
 
 /// A size that is asked too late.
 pub(crate) struct AskedLate {
@@ -42,7 +42,7 @@ pub(crate) fn asked_late(function: &FunctionContext<'_>, access: &Access<'_>) ->
                 || is_all(function, most.uncast().1, value, access.span))
     })?;
     function.pays()?;
-    let before = unbounded::is_compared_before(function, number, at, access.span)
+    let before = bounded::is_compared_before(function, number, at, access.span)
         || unbounded::is_handed_before(function, number, access.span);
     (!before && function.comes_to(access.span, at)).then(|| AskedLate {
         number: function.file.plain(number.span),

@@ -8,7 +8,7 @@ use crate::span::Span;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::limit::{changed, limit};
-use super::{space, unbounded};
+use super::{bounded, space, unbounded};
 
 /// Bytes of the user's that a call copies.
 pub(crate) struct Copy {
@@ -109,7 +109,7 @@ fn may_be(
     let any = |own: &Expression| {
         let free = copy.counts.len() > 1 && space::bytes(function, own).is_none();
         free && limit(function, own, copy.span).is_none()
-            && !unbounded::is_compared_on_the_way(function, own, copy.span)
+            && !bounded::is_compared_on_the_way(function, own, copy.span)
     };
     counts().any(reaches) && counts().all(|own| reaches(own) || any(own))
 }

@@ -119,6 +119,7 @@ fn look_at<T>(
         graph: &graph,
         paths: &Paths::default(),
         unfenced: OnceCell::new(),
+        stars: OnceCell::new(),
         read: Expressions::default(),
         nodes: &nodes,
     };

@@ -485,6 +485,7 @@ fn judge(
         graph: &graph,
         paths: &paths,
         unfenced: std::cell::OnceCell::new(),
+        stars: std::cell::OnceCell::new(),
         read: Expressions::default(),
         nodes: &nodes,
     };

@@ -393,6 +393,8 @@ pub(crate) struct FunctionContext<'a> {
     pub(crate) paths: &'a Paths,
     /// The nodes that a way without a fence comes to, once that was asked.
     pub(crate) unfenced: OnceCell<HashSet<usize>>,
+    /// Which of its tokens are a `*` that may stand before a name, once that was asked.
+    pub(crate) stars: OnceCell<Vec<usize>>,
     /// The expressions that were asked for.
     pub(crate) read: Expressions,
     /// Its nodes in the order of the text, but not what is never evaluated.
@@ -508,9 +510,11 @@ impl FunctionContext<'_> {
             Some(match words.results().copied(name)? {
                 Copied::Bytes => Told::Copied,
                 Copied::All => Told::Truth,
+                Copied::Length => Told::Length,
             })
         };
-        let fault = || (access == Some(Outcome::Fault)).then_some(Told::Error);
+        let error = || words.results().gives_zero_or_an_error(name);
+        let fault = || (access == Some(Outcome::Fault) || error()).then_some(Told::Error);
         told.or_else(copied).or_else(fault)
     }
 

@@ -111,6 +111,13 @@ fn clearing<'t>(
     let address = function.above(variable)?;
     let arguments = function.above(address)?;
     let call = function.above(arguments)?;
+    let place = span(address);
+    let mut accesses = function.accesses.iter();
+    let read = accesses.find(|own| own.value == place && own.word.direction == Direction::Read);
+    if let Some(count) = read.and_then(|own| own.bytes.clone()) {
+        let whole = address.known_kind() == "pointer_expression" && local.plain;
+        return whole.then_some(Clearing { call, count });
+    }
     let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
     let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
@@ -155,7 +162,11 @@ fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Option<u64> {
     if matches!(&count.term, Term::SizeOf(of) if matches!(of.term, Term::Address(_))) {
         return Some(8);
     }
-    space::bytes(function, count)
+    let value = count.name().and_then(|name| {
+        let value = function.graph.only_value(name)?;
+        function.expression(value)
+    });
+    space::bytes(function, value.as_ref().map_or(count, |own| own.uncast().1))
 }
 
 /// A mention of the struct: a member that is set or read, its size, or else

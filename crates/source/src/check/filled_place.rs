@@ -33,6 +33,10 @@ pub(crate) fn is_filled_place(
         let value = before.then(|| function.expression_of(read.value_node));
         value.is_some_and(|value| match &value.uncast().1.term {
             Term::Address(filled) => filled.pointer().is_some() && place.lies_in(filled),
+            // `get_user(p->n, …)`
+            Term::Member { .. } if read.word.count.is_none() => {
+                value.uncast().1.pointer().is_some() && place == value.uncast().1
+            }
             _ => false,
         })
     })

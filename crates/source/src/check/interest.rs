@@ -140,14 +140,16 @@ impl<'a> Interests<'a> {
         }
         // What picks no element by them, and fetches once, has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
-        found.any |= sources > 1;
+        found.any |= sources > 1 || fetches && tokens.windows(2).any(asks_for_more);
         // What is handed out whole is a variable or memory of the function's own; or a string, as
         // far as it would go.
         let counts = |own: &Token| {
             let word = own.span.of(self.text);
             let writes =
                 || answer::text(word).is_some_and(|own| self.words.results().writes(own).is_some());
-            own.kind == TokenKind::Word && (word == b"sizeof" || writes())
+            let allocates =
+                || answer::text(word).is_some_and(|own| self.words.allocates(own).is_some());
+            own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())
         };
         found.any |= shows && tokens.iter().any(counts);
         found.atomic |= guard && !found.scopes.is_empty();
@@ -394,4 +396,9 @@ impl Meaning {
             scope: vocabulary.is_scope(name.as_bytes()),
         }
     }
+}
+
+/// `>`, but not that of `->`.
+fn asks_for_more(two: &[Token]) -> bool {
+    matches!(two, [before, own] if own.is(b'>') && !before.is(b'-'))
 }

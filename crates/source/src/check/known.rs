@@ -150,6 +150,8 @@ pub(crate) enum Told {
     Truth,
     /// How many bytes were copied.
     Copied,
+    /// How long a string of the user's is, and 0 where it faults.
+    Length,
 }
 
 /// What a function that gives a pointer gives where it fails.

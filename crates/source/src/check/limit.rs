@@ -8,10 +8,10 @@ use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
+use super::bounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 use super::context::FunctionContext;
 use super::narrowed::{is_repeated, lesser, refused, repeated};
 use super::space;
-use super::unbounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 
 /// So many limits of a number are held against each other.
 const LIMITS: usize = 16;

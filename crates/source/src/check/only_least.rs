@@ -11,7 +11,7 @@ use crate::span::Span;
 use super::accesses::Access;
 use super::context::FunctionContext;
 use super::limit::changed;
-use super::{space, unbounded};
+use super::{bounded, space};
 
 /// A number of which only the least is asked.
 pub(crate) struct OnlyLeast {
@@ -42,7 +42,7 @@ pub(crate) fn only_least(function: &FunctionContext<'_>, access: &Access<'_>) ->
         || *number == least
         || changed(function, number, asked, access.span)
         || function.graph.takes_a_value(root) && number.name().is_some()
-        || unbounded::is_compared_before(function, number, asked, access.span);
+        || bounded::is_compared_before(function, number, asked, access.span);
     (!bounded).then(|| OnlyLeast {
         number: function.file.plain(number.span),
         least: function.file.plain(least.span),
@@ -117,7 +117,7 @@ fn refused_below(
         if !asked || !function.graph.names(span(node), root) {
             return;
         }
-        let less = unbounded::refuses_less(function, node, |own| own == number);
+        let less = bounded::refuses_less(function, node, |own| own == number);
         let own = function.expression_of(node);
         if let Term::Binary(left, _, right) = &own.term
             && less

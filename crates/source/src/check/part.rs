@@ -9,6 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::space;
 
 /// The comparison of what a copy left with all that it was asked for, where nothing else
 /// looks at the variable that holds it.
@@ -43,6 +44,48 @@ fn is_of_whole(asked: &Expression, name: &str, bytes: &Expression) -> bool {
     let (left, right) = (left.uncast().1, right.uncast().1);
     let is = |one: &Expression, other: &Expression| one.name() == Some(name) && other == bytes;
     matches!(operator.as_str(), "==" | "!=" | ">=" | "<") && (is(left, right) || is(right, left))
+}
+
+/// The comparison with 0 of how much a call has copied, where the function looks at the
+/// variable that holds it for nothing else, and more than one byte was asked for.
+pub(crate) fn only_any(
+    function: &FunctionContext<'_>,
+    name: &str,
+    copy: Syntax<'_>,
+) -> Option<Span> {
+    let graph = function.graph;
+    graph.local(name).filter(|local| local.plain)?;
+    let whole = function.expression_of(copy);
+    let (_, given) = whole.call()?;
+    let one = given
+        .iter()
+        .any(|own| space::bytes(function, own.uncast().1) == Some(1));
+    let tests: Vec<Span> = graph
+        .comparisons
+        .iter()
+        .copied()
+        .filter(|test| is_of_any(function, *test, name))
+        .collect();
+    let within = |effect: &Effect| tests.iter().any(|test| test.contains(effect.span));
+    let mut effects = graph.effects.iter();
+    let only = effects.all(|own| {
+        let written = matches!(own.kind, EffectKind::Write(_));
+        written || graph.name_of(own) != name || within(own)
+    });
+    tests.first().copied().filter(|_| only && !one)
+}
+
+/// `n <= 0`, `n < 0`, `n == 0`, `n < 1`
+fn is_of_any(function: &FunctionContext<'_>, test: Span, name: &str) -> bool {
+    let own = function.expression(test);
+    own.is_some_and(|own| match &own.term {
+        Term::Binary(left, operator, right) => {
+            let least =
+                right.is_zero() || operator == "<" && space::bytes(function, right) == Some(1);
+            left.uncast().1.name() == Some(name) && least
+        }
+        _ => false,
+    })
 }
 
 /// The variable from which what a copy left is taken off, where nothing behind it asks how much

@@ -1,5 +1,5 @@
-//! Arrays of a function in which nothing but strings were written, and that go out as a whole: behind
-//! the 0 lies what lay on the stack.
+//! Arrays of a function, and memory that it allocates, in which nothing but strings were written, and
+//! that go out as a whole: behind the 0 lies what lay there before.
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -10,6 +10,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::accesses::Access;
+use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::space;
 
@@ -30,23 +31,48 @@ pub(crate) fn partly_written<'f>(
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
-    let own = local.array && !local.initialised && !local.lasting;
-    let count = access.bytes.as_ref().filter(|_| own)?.uncast().1;
+    let count = access.bytes.as_ref()?.uncast().1;
+    let allocated = match local.array {
+        true => None,
+        false => Some(
+            Allocation::of(function, &local.name, access.span)
+                .filter(|own| !own.zeroed && own.is_size(function, count))?,
+        ),
+    };
+    let own = allocated.is_some() || !local.initialised && !local.lasting;
+    own.then_some(())?;
     let mut written = Vec::new();
     let before = function.mentions(&local.name);
     let before = before.filter(|node| node.start_byte() < access.span.start);
     for node in before.filter(|node| !local.declared.contains(span(*node))) {
+        // That there is any, and where it comes from.
+        if allocated.is_some() && !is_argument(function, node) {
+            continue;
+        }
         written.push(writing(function, node)?);
     }
     let (by, at) = written.into_iter().next()?;
-    let bytes = space::bytes(function, count)?;
-    let whole = space::array(function, local) == Some(bytes);
+    let whole = allocated.is_some()
+        || space::bytes(function, count)
+            .is_some_and(|own| space::array(function, local) == Some(own));
     // What stands on another side of an #if is not in the parse.
     let seen = !function.graph.unseen.contains(&local.name);
     (whole && seen).then_some(PartlyWritten {
         local,
         by,
         written: at,
+    })
+}
+
+/// Whether a name stands in what a call is given, or an element of it is meant.
+fn is_argument(function: &FunctionContext<'_>, variable: Node<'_>) -> bool {
+    let mut around = function.around(variable);
+    let mut around = around.by_ref().take_while(|own| !own.is_statement());
+    around.any(|own| {
+        matches!(
+            own.known_kind(),
+            "argument_list" | "subscript_expression" | "pointer_expression"
+        )
     })
 }
 

@@ -347,13 +347,24 @@ pub(crate) fn declares(function: &FunctionContext<'_>, three: &[Token], name: &s
     star.is(b'*') && (own(word) || apart && own(third))
 }
 
+fn stars<'f>(function: &'f FunctionContext<'_>, tokens: &[Token]) -> &'f [usize] {
+    function.stars.get_or_init(|| {
+        let tokens = tokens.iter().enumerate();
+        let stars = tokens.filter(|(_, own)| own.is(b'*'));
+        stars.map(|(at, _)| at).collect()
+    })
+}
+
 /// The type of `T __user *name`, as the function declares it.
 pub(crate) fn declared_type(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     let tokens = function_tokens(function);
     let text = function.file.text;
-    let own = |three: &[Token]| declares(function, three, name);
-    let at = tokens.windows(3).position(own)?;
-    let before = tokens.get(..at)?.iter().rev();
+    let own = |at: &&usize| {
+        let three = tokens.get(**at..).and_then(|own| own.get(..3));
+        three.is_some_and(|three| declares(function, three, name))
+    };
+    let at = stars(function, tokens).iter().find(own)?;
+    let before = tokens.get(..*at)?.iter().rev();
     let mut words: Vec<&[u8]> = before
         .take_while(|t| t.kind == TokenKind::Word)
         .map(|t| t.span.of(text))

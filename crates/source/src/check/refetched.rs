@@ -280,3 +280,31 @@ pub(crate) fn is_set(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
             && own.part("left").map(|left| bare(left).id()) == Some(node.id())
     })
 }
+
+/// Whether the second fetch fills all of what the first has filled a member of, and that goes on with
+/// the member as it came the second time: nobody sets it again, or asks for it.
+pub(crate) fn is_put_over(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> bool {
+    let root = second.value_root.as_str();
+    let Some(member) = first.value.as_ref().filter(|_| first.value_root == root) else {
+        return false;
+    };
+    let own = matches!(&member.term, Term::Member { holder, arrow: false, .. } if holder.name() == Some(root));
+    if !own || !second.all {
+        return false;
+    }
+    let mut named = false;
+    function.each_of(&["field_expression"], |node| {
+        named |=
+            span(node).start >= second.span.end && function.expression_of(node).as_ref() == member;
+    });
+    let mut calls = function.calls.iter();
+    !named
+        && calls.any(|call| {
+            let behind = span(*call).start >= second.span.end;
+            behind && is_given(function, *call, second) && !lets_go(function, *call)
+        })
+}

@@ -114,8 +114,18 @@ impl<'f> Object<'f> {
             Term::Binary(left, operator, _) if operator == "+" => Self::of(function, left),
             Term::Name(name) => {
                 let local = function.local_at(name, address.span)?;
-                Self::array(function, local)
+                Self::array(function, local).or_else(|| Self::led_to(function, local))
             }
+            _ => None,
+        }
+    }
+
+    /// The one that a pointer leads to from its only value on: `p = &x`.
+    fn led_to(function: &'f FunctionContext<'_>, local: &Local) -> Option<Self> {
+        let pointer = !local.plain && !local.array && !local.lasting;
+        let value = function.graph.only_value(&local.name).filter(|_| pointer)?;
+        match &function.expression(value)?.uncast().1.term {
+            Term::Address(place) => Self::holding(function, place).filter(|own| !own.is_pointer),
             _ => None,
         }
     }

@@ -1,7 +1,5 @@
 //! Numbers that the user gives and that nothing in the function bounds.
 
-use std::cell::Cell;
-
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -9,24 +7,23 @@ use crate::Direction;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::lex::TokenKind;
-use crate::node::{LOOPS, Parts as _};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
+use super::bounded::{
+    comes_before, is_compared, is_limited, is_limited_member, is_limited_on_ways,
+};
 use super::callee::look_into;
 use super::context::FunctionContext;
-use super::fetched::is_told;
+use super::fetched::{is_line_of_log, is_told};
 use super::filled_place::{is_copied, is_filled, is_filled_place};
-use super::narrowed::{
-    is_narrowed, is_of, is_of_default, is_repeated, lesser, narrowing, refused, repeated,
-};
+use super::narrowed::{is_narrowed, is_repeated, lesser, narrowing, repeated};
 use super::space;
 use super::strings::words;
+use super::taken_anew::{Taken, taken_anew, takes_off};
 use super::tokens::parameters;
 use super::words::Permission;
-
-/// So many comparisons of a number are followed to where it is used.
-const MOST: usize = 16;
 
 /// So often a number may have been made of others.
 const STEPS: usize = 4;
@@ -72,96 +69,6 @@ pub(crate) fn users_within(
         by: search.by,
         is_handed: search.is_handed,
     })
-}
-
-/// Whether anything besides a place and what the loops ask is compared with a number and
-/// may bound it, or picks by it.
-pub(crate) fn is_compared(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    besides: Span,
-) -> bool {
-    is_compared_where(function, number, |node| span(node) != besides)
-}
-
-/// The same on a way that leads to a place or from it.
-pub(crate) fn is_compared_on_the_way(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    place: Span,
-) -> bool {
-    is_compared_where(function, number, |node| {
-        span(node) != place && function.share_a_way(span(node), place)
-    })
-}
-
-/// The same on a way to another place.
-pub(crate) fn is_compared_before(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    besides: Span,
-    at: Span,
-) -> bool {
-    let graph = function.graph;
-    let here: Vec<usize> = graph.nodes_in(at).collect();
-    let followed = Cell::new(0);
-    let comes = |from: Span| {
-        // Whoever asks so often has something in mind that is not understood.
-        followed.set(followed.get() + 1);
-        if function.stops_at(followed.get(), MOST + 1) {
-            return true;
-        }
-        let asks = |node: &usize| {
-            let mut effects = graph.effects_of(*node).iter();
-            effects.any(|own| from.contains(own.span))
-        };
-        let mut asked = (0..graph.nodes.len()).filter(asks).peekable();
-        asked.peek().is_none()
-            || asked.any(|node| {
-                let reached = graph.reached(node, |_| false);
-                here.iter().any(|node| reached.contains(node))
-            })
-    };
-    is_compared_where(function, number, |node| {
-        span(node) != besides && comes(span(node))
-    })
-}
-
-fn is_compared_where(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    counts: impl Fn(Node<'_>) -> bool,
-) -> bool {
-    let Some(root) = number.root().name() else {
-        return false;
-    };
-    let mut found = false;
-    function.each_of(&["switch_statement", "binary_expression"], |node| {
-        // Last what takes longest.
-        if found || !function.graph.names(span(node), root) || !counts(node) {
-            return;
-        }
-        let own = match node.known_kind() {
-            "switch_statement" => node.part("condition"),
-            _ => Some(node)
-                .filter(|own| may_bound(function, *own, number))
-                .filter(|own| !is_of_loop(*own)),
-        };
-        let of = |own| Expression::of(function.context, own);
-        found = own.is_some_and(|own| of(own).any_but_indices(&|part| part == number));
-    });
-    found
-}
-
-/// Whether a comparison may say how large the number is.
-fn may_bound(function: &FunctionContext<'_>, node: Node<'_>, number: &Expression) -> bool {
-    let compares = matches!(
-        function.context.operator(node),
-        b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" | b"&" | b"%"
-    );
-    compares
-        && !is_of_zero(function, span(node))
-        && !refuses_less(function, node, |own| own == number)
 }
 
 /// What a number was made of so far.
@@ -369,7 +276,7 @@ fn by_name(
     let effects = function.graph.effects.iter();
     let own: Vec<&Effect> = effects
         .filter(|own| function.graph.name_of(own) == name && changes(own))
-        .filter(|own| !is_repeated(own, &again))
+        .filter(|own| !is_repeated(own, &again) && !takes_off(function, own))
         .filter(|own| comes_before(function, own.span, at))
         .collect();
     let mut own = function.on_the_way(own, at);
@@ -436,7 +343,28 @@ fn by_name(
         }
     };
     // Last, for the whole function is looked through for it.
-    source.filter(|_| !search.counts(function) || !is_limited(function, name, at))
+    let source = source.filter(|_| !search.counts(function) || !is_limited(function, name, at));
+    source.or_else(|| anew(function, name, at, search))
+}
+
+/// The same of what a variable takes once more, and where nothing bounds it behind that.
+fn anew(
+    function: &FunctionContext<'_>,
+    name: &str,
+    at: Span,
+    search: &mut Search,
+) -> Option<String> {
+    if !search.counts(function) {
+        return None;
+    }
+    taken_anew(function, name, at).iter().find_map(|own| {
+        let behind = |asked: Span| own.is_followed_by(function, asked);
+        if is_limited_on_ways(function, (name, at), behind) {
+            return None;
+        }
+        let value = function.expression(own.value)?;
+        made(function, value.uncast().1, own.at, search)
+    })
 }
 
 /// Whether a call before a place puts something else over what a pointer leads to: `memset()`.
@@ -506,21 +434,6 @@ fn member_of(given: &Expression, field: &str) -> Option<Expression> {
     Some(Expression { span, term })
 }
 
-/// Whether what happens in one place may have happened before the other: it stands before
-/// it, or both are in a loop.
-pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Span) -> bool {
-    if one.start < other.start {
-        return true;
-    }
-    let mut loops = function.nodes.of_kinds(&LOOPS).map(span);
-    loops.any(|own| own.contains(one) && own.contains(other))
-}
-
-/// Whether a statement goes round.
-pub(crate) fn is_loop(node: Node<'_>) -> bool {
-    LOOPS.contains(&node.known_kind())
-}
-
 fn is_constant(function: &FunctionContext<'_>, value: Span) -> bool {
     let value = function.expression(value);
     value.is_some_and(|value| space::bytes(function, &value).is_some())
@@ -559,118 +472,6 @@ fn is_replaced(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let constants = graph.effects.iter().filter(|own| constant(own));
     let constants: Vec<Span> = constants.map(|own| own.span).collect();
     graph.passes(&constants, at)
-}
-
-/// Whether anything compares the member, or a variable that is made of it, or compares the
-/// struct in a way that does not say which member is meant.
-fn is_limited_member(
-    function: &FunctionContext<'_>,
-    (root, member): (&str, &Expression),
-    at: Span,
-) -> bool {
-    let holds = |own: &Expression| own.any(&|part| part == member);
-    let others = |own: &Expression| {
-        // Another member of it is compared, and no more.
-        let member = |part: &Expression| matches!(part.term, Term::Member { .. });
-        own.any(&|part| member(part) && part.root().name() == Some(root))
-    };
-    let graph = function.graph;
-    let mut made = graph.assignments();
-    let of_it = |value: Span| function.expression(value).is_some_and(|own| holds(&own));
-    made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name, at))
-        || is_limited_where(function, (root, at), |own| holds(own) || !others(own))
-}
-
-/// Whether anything but a loop compares the variable with something that may bound it, or
-/// picks by it, before a place.
-fn is_limited(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
-    is_limited_where(function, (name, at), |_| true)
-}
-
-/// The same of what is compared in that way.
-fn is_limited_where(
-    function: &FunctionContext<'_>,
-    (name, at): (&str, Span),
-    counts: impl Fn(&Expression) -> bool,
-) -> bool {
-    let graph = function.graph;
-    let of = |node: Node<'_>| {
-        let own = Expression::of(function.context, node);
-        // `p[n - 1] == '\n'` says nothing of n.
-        own.any_but_indices(&|part| part.name() == Some(name)) && counts(&own)
-    };
-    // What is compared in the place itself, `f(n > 8 ? 8 : n)`, is before it, too.
-    let behind = Span::new(at.end, at.end);
-    let mut limited = false;
-    function.each_of(&["switch_statement", "binary_expression"], |node| {
-        // Last what takes longest.
-        let unasked = limited || !graph.names(span(node), name);
-        if unasked || !comes_before(function, span(node), behind) {
-            return;
-        }
-        limited |= match node.known_kind() {
-            "switch_statement" => node
-                .part("condition")
-                .filter(|_| !is_of_default(node, at))
-                .is_some_and(|asked| graph.names(span(asked), name) && of(asked)),
-            "binary_expression" => {
-                let compares = matches!(
-                    function.context.operator(node),
-                    b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-                );
-                let asked = span(node);
-                let asks = compares && graph.names(asked, name);
-                let asks = asks && of(node) && !is_of_loop(node) && !is_of_zero(function, asked);
-                // Where the place is what is done for less, that is its bound.
-                let done = refused(node).is_some_and(|then| span(then).contains(at));
-                let named = |own: &Expression| is_of(function, own, name);
-                asks && (done || !refuses_less(function, node, named))
-            }
-            _ => false,
-        };
-    });
-    limited
-}
-
-/// Whether a node is what a loop asks for each round.
-pub(crate) fn is_of_loop(node: Node<'_>) -> bool {
-    let around = std::iter::successors(Some(node), Node::parent);
-    let mut asked = around.filter_map(|own| {
-        let of = own.parent()?;
-        (of.part("condition") == Some(own)).then_some(of)
-    });
-    asked.next().is_some_and(is_loop)
-}
-
-/// Whether what is refused is less than something: `if (n < sizeof(x)) return -EINVAL;`
-/// does not say how much more it may be.
-pub(crate) fn refuses_less(
-    function: &FunctionContext<'_>,
-    node: Node<'_>,
-    is: impl Fn(&Expression) -> bool,
-) -> bool {
-    let named = |own: &Expression| is(own.uncast().1);
-    let less = match Expression::of(function.context, node).term {
-        Term::Binary(left, operator, right) => match operator.as_str() {
-            "<" | "<=" => named(&left),
-            ">" | ">=" => named(&right),
-            _ => false,
-        },
-        _ => false,
-    };
-    less && refused(node).is_some_and(|then| {
-        let then = function.graph.statement(span(then));
-        then.is_some_and(|then| function.graph.leaves(then))
-    })
-}
-
-/// `n == 0`, `n < 0`, `n > 0`: that there is anything is no bound.
-pub(crate) fn is_of_zero(function: &FunctionContext<'_>, at: Span) -> bool {
-    let own = function.expression(at);
-    own.is_some_and(|own| match &own.term {
-        Term::Binary(left, _, right) => left.is_zero() || right.is_zero(),
-        _ => false,
-    })
 }
 
 /// Whether only others call the function, by a pointer to it: what they hand it is as the
@@ -759,10 +560,20 @@ fn is_handed_where(
     let root = number.root().name();
     let by_pointer = matches!(number.term, Term::Member { arrow: true, .. });
     let words = function.file.words;
+    // What it was before says nothing of what it takes behind that.
+    let taken: Vec<Taken> = number
+        .name()
+        .into_iter()
+        .flat_map(|name| taken_anew(function, name, at))
+        .collect();
+    let behind = |call: Span| {
+        let mut taken = taken.iter().peekable();
+        taken.peek().is_none() || taken.any(|own| own.is_followed_by(function, call))
+    };
     let mut calls = function
         .calls
         .iter()
-        .filter(|call| call.end_byte() <= at.start);
+        .filter(|call| call.end_byte() <= at.start && behind(span(**call)));
     calls.any(|call| {
         let whole = function.expression_of(*call);
         let Term::Call(_, arguments) = &whole.term else {
@@ -784,6 +595,7 @@ fn is_handed_where(
                 || words.clears(name).is_some()
                 || !words.reads_strings(name).is_empty()
                 || by_pointer && words.permission(name) == Permission::Allowed
+                || is_line_of_log(*call)
         });
         let struct_of = |part: &Expression| match &part.term {
             Term::Address(of) => root.is_some() && of.name() == root,

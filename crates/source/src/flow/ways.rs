@@ -41,11 +41,28 @@ impl Flow {
         self.reached_from(nodes.into_iter().collect(), stops)
     }
 
+    /// The same from one, where a node's number says as well whether it stops them.
+    pub(crate) fn reached_past(
+        &self,
+        from: usize,
+        stops: impl Fn(usize, &Node) -> bool,
+    ) -> HashSet<usize> {
+        self.reached_until(vec![from], stops)
+    }
+
     fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
+        self.reached_until(from, |_, node| stops(node))
+    }
+
+    fn reached_until(
+        &self,
+        from: Vec<usize>,
+        stops: impl Fn(usize, &Node) -> bool,
+    ) -> HashSet<usize> {
         let mut found = HashSet::default();
         let mut work = from;
         while let Some(at) = work.pop() {
-            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
+            let Some(node) = self.nodes.get(at).filter(|node| !stops(at, node)) else {
                 continue;
             };
             if found.insert(at) {

@@ -4,6 +4,7 @@ use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
+use crate::check::bounded;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::left_of::left_of;
@@ -494,7 +495,7 @@ fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
     let size = size_at(function, value)?;
     function.pays()?;
     let place = refuses_less_than(function, number, size)?;
-    let bounded = unbounded::is_compared_before(function, number, place, at)
+    let bounded = bounded::is_compared_before(function, number, place, at)
         || unbounded::is_handed_before(function, number, at)
         || function.graph.takes_a_value(name);
     if bounded || !function.graph.passes(&[place], at) {
@@ -533,7 +534,7 @@ fn refuses_less_than(
         let sized = [&left, &right]
             .iter()
             .any(|own| space::bytes(function, own.uncast().1) == Some(size));
-        let less = sized && unbounded::refuses_less(function, node, |own| own == number);
+        let less = sized && bounded::refuses_less(function, node, |own| own == number);
         found = less.then(|| span(node));
     });
     found
@@ -664,7 +665,11 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
             let values = values.filter(|(own, _)| own == name);
             let mut values = values.map(|(_, value)| {
                 let value = function.expression(value);
-                value.is_some_and(|own| matches!(own.uncast().1.term, Term::Call(..)))
+                value.is_some_and(|own| match &own.uncast().1.term {
+                    Term::Call(..) => true,
+                    Term::Member { .. } => memory(function, own.uncast().1).is_some(),
+                    _ => false,
+                })
             });
             let given = values.next() == Some(true) && values.all(|given| given);
             (given && !local.plain && !local.array).then_some(value)

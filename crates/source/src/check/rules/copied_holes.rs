@@ -605,7 +605,7 @@ fn past(function: &FunctionContext<'_>, filled: &Filled) -> String {
     match (filled.cleared.first(), &filled.front) {
         (Some(call), _) => format!(" on a way past line {}, which clears it", line(call)),
         (None, Some((call, count))) => {
-            format!(": line {} clears {count} bytes of it", line(call))
+            format!(": line {} sets {count} bytes of it", line(call))
         }
         (None, None) => String::new(),
     }

@@ -9,7 +9,7 @@ use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::refetched::{
-    front, goes_unasked, is_compared, is_judged, is_refused, is_set, operands,
+    front, goes_unasked, is_compared, is_judged, is_put_over, is_refused, is_set, operands,
 };
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -208,7 +208,8 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         }
         (true, false) => part_of(&first.address, &second.address).is_some_and(|part| {
             is_checked(function, first, second, &first.value_root)
-                && (uses_part(function, first, second, &part)
+                && (is_put_over(function, first, second)
+                    || uses_part(function, first, second, &part)
                     || is_sized_by(function, first, second)
                         && goes_alone(function, first, second, &part))
         }),

@@ -112,7 +112,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let named = Named::of(function);
     let faults = Fault::all(function);
     let (mut told, mut again) = (HashSet::default(), HashSet::default());
-    let mut asked = HashSet::default();
+    let (mut asked, mut untaken) = (HashSet::default(), HashSet::default());
     for (at, taken) in turns.iter().filter(|own| own.takes).enumerate() {
         if function.stops_at(at, MOST) {
             break;
@@ -127,6 +127,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             && again.insert(end)
         {
             out.push(let_go_again(function, taken, end, access));
+        }
+        if first.is_some_and(|first| untaken.insert(first))
+            && let Some((access, end)) = held.untaken(&faults)
+            && again.insert(end)
+        {
+            out.push(let_go_untaken(function, taken, end, access));
         }
         let Some((access, exits)) = held.kept(&faults) else {
             continue;
@@ -377,6 +383,42 @@ impl<'f, 's> Held<'f, 's> {
         Some((asked.map(|own| own.span).min()?, end))
     }
 
+    /// Where it is let go on a way that a fault takes before it is taken, and on no other such
+    /// way, and that access.
+    fn untaken(&self, faults: &[Fault]) -> Option<(Span, Span)> {
+        let lock = matches!(self.taken.kind, Kind::Known(_)) && !self.counts();
+        if faults.is_empty() || !lock {
+            return None;
+        }
+        let graph = self.function.graph;
+        let asked = self.asked();
+        let taken = |node: &Step| self.is_begin(node) || self.is_given(node);
+        let stops = |node: &Step| {
+            let mut read = graph.effects_at(node).iter();
+            read.any(|read| asked.contains(&read.span)) || taken(node)
+        };
+        let free = graph.reached(0, taken);
+        let faults = faults
+            .iter()
+            .filter(|own| own.nodes.iter().all(|at| free.contains(at)));
+        let faults: Vec<&Fault> = faults.collect();
+        let arms: HashSet<usize> = faults
+            .iter()
+            .flat_map(|own| own.arms.iter().copied())
+            .collect();
+        let others = graph.reached_past(0, |at, node| arms.contains(&at) || taken(node));
+        let is_end = |at: &usize| graph.nodes.get(*at).is_some_and(|own| self.is_end(own));
+        faults.iter().find_map(|fault| {
+            let on = graph.reached_any(fault.arms.iter().copied(), stops);
+            let ends = on
+                .into_iter()
+                .filter(is_end)
+                .filter(|at| !others.contains(at));
+            let end = ends.map(|at| self.function.place(at)).min()?;
+            Some((fault.span, end))
+        })
+    }
+
     /// Whether it may be kept where nothing faults.
     fn counts(&self) -> bool {
         match self.taken.kind {
@@ -500,6 +542,25 @@ fn let_go_again(
         function.line(taken.span)
     );
     let mut violation = file.violation(&INFO, end, "let go again", message);
+    violation.related.push(file.mark(taken.span, "taken here"));
+    violation.related.push(file.mark(access, "may fault"));
+    violation
+}
+
+/// A lock that is let go where it was not taken yet.
+fn let_go_untaken(
+    function: &FunctionContext<'_>,
+    taken: &Turn,
+    end: Span,
+    access: Span,
+) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "what {}() takes on line {} is let go here behind a fault that comes before it",
+        taken.name,
+        function.line(taken.span)
+    );
+    let mut violation = file.violation(&INFO, end, "let go and not taken", message);
     violation.related.push(file.mark(taken.span, "taken here"));
     violation.related.push(file.mark(access, "may fault"));
     violation

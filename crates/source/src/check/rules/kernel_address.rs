@@ -29,6 +29,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(wrong(function, access));
         out.extend(as_number(function, access));
     }
+    for access in function.accesses {
+        out.extend(where_it_lies(function, access));
+    }
     for access in function.accesses.iter().chain(function.through) {
         out.extend(whole(function, access));
     }
@@ -151,6 +154,34 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
         file.plain(place.span)
     );
     Some(file.violation(&INFO, access.span, "the kernel's address", message))
+}
+
+/// Where a pointer to the user's memory lies, which is a member of the kernel's, given for what it
+/// points to.
+fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let user = function.expression(access.user)?;
+    let Term::Address(place) = &user.uncast().1.term else {
+        return None;
+    };
+    matches!(place.term, Term::Member { .. }).then_some(())?;
+    let root = place.root();
+    let local = root.name().filter(|name| {
+        function
+            .local_at(name, root.span)
+            .is_some_and(|own| own.plain)
+    });
+    let kernels =
+        local.is_some() || is_followed(function, root) && !space::is_users(function, root);
+    kernels.then_some(())?;
+    let of = space::type_of(function, place)?;
+    matches!(of.shape, Shape::Pointer { user: true, .. }).then_some(())?;
+    let file = function.file;
+    let message = format!(
+        "{}() is given where {} lies, which is the kernel's own memory, and not what it points to",
+        access.word.name,
+        file.plain(place.span)
+    );
+    Some(file.violation(&INFO, access.user, "the kernel's address", message))
 }
 
 /// Whether a place lies in an object of the kernel's: a variable of the function, or what one

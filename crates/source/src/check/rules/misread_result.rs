@@ -70,6 +70,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(in_part(function, &giver));
             out.extend(taken_off(function, &giver));
         }
+        if giver.told == Told::Copied {
+            out.extend(short(function, &giver));
+        }
         if giver.told != Told::LeftOrError {
             let test = tested(function, (giver.node, giver.told), &tests);
             out.extend(test.map(|test| asked(function, &giver, test)));
@@ -115,6 +118,7 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
     let (gives, never) = match giver.told {
         Told::Truth => ("a bool", "negative"),
         Told::Copied => ("how many bytes were copied", "negative"),
+        Told::Length => ("how long the string is, and 0 where it faults", "negative"),
         Told::Left | Told::LeftOrError => ("how many bytes were left", "negative"),
         Told::Error => ("0 or an error number", "more than 0"),
         Told::Summed => (
@@ -145,6 +149,24 @@ fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violatio
     let file = function.file;
     let message = format!(
         "nothing asks {}() for less than all: where a part was left, as much counts as copied as was asked for",
+        giver.name
+    );
+    let mut violation = file.violation(&INFO, giver.span, "may be copied in part", message);
+    violation
+        .related
+        .push(file.mark(test, "only this is asked"));
+    violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
+/// What was copied is asked for nothing but whether it is anything: a copy that ended in the
+/// middle counts as a whole one.
+fn short(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
+    let variable = bare(assigned(function, giver.node)?);
+    let test = part::only_any(function, &function.context.written(variable), giver.node)?;
+    let file = function.file;
+    let message = format!(
+        "nothing asks {}() for less than all: where a part was copied, the rest is used as well",
         giver.name
     );
     let mut violation = file.violation(&INFO, giver.span, "may be copied in part", message);

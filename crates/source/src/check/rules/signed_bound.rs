@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{narrowed, space, unbounded};
+use crate::check::{bounded, narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
@@ -67,7 +67,7 @@ fn held(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let of = space::type_of(function, number)?;
     matches!(of.shape, Shape::Scalar { signed: true }).then_some(())?;
     let users = unbounded::users_within(function, number, span(node))?;
-    let bounded = users.is_handed || unbounded::is_compared_on_the_way(function, number, place);
+    let bounded = users.is_handed || bounded::is_compared_on_the_way(function, number, place);
     (!bounded).then(|| {
         let file = function.file;
         let message = format!(
@@ -130,7 +130,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     let unsigned = other.is_some_and(|own| signed(&own.shape) == Some(false));
     (loses && !unsigned && !asks_of_sign(function, number, |_| true)).then_some(())?;
     let users = unbounded::users_within(function, number, span(node))?;
-    let bounded = users.is_handed || unbounded::is_compared(function, number, span(node));
+    let bounded = users.is_handed || bounded::is_compared(function, number, span(node));
     (!bounded).then(|| {
         let file = function.file;
         let message = format!(
@@ -156,7 +156,7 @@ fn asks_of_sign(
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
         let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
-        if found || !compares || !unbounded::is_of_zero(function, span(node)) {
+        if found || !compares || !bounded::is_of_zero(function, span(node)) {
             return;
         }
         found = function.expression_of(node).any(&|part| part == number) && counts(span(node));

@@ -48,12 +48,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let checks = calls().filter_map(|call| checked(function, *call));
     let handed = calls().filter_map(|call| handed(function, *call));
     let taken = calls().filter_map(|call| taken(function, *call));
+    let allocated = calls().filter_map(|call| allocated(function, *call));
     out.extend(
         copies
             .chain(clears)
             .chain(checks)
             .chain(handed)
-            .chain(taken),
+            .chain(taken)
+            .chain(allocated),
     );
     out.extend(compared(function));
 }
@@ -65,6 +67,26 @@ fn taken(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let target = function.taker(call)?;
     let count = argument(function, call, copied.count)?;
     wrong(function, call, name, &target, &count)
+}
+
+/// `p = kmalloc(sizeof(p) + n, …)`, the size by a variable or not.
+fn allocated(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let own = function.file.words.allocates(name)?;
+    let size = argument(function, call, own.size).filter(|_| own.object.is_none())?;
+    let target = function.taker(call)?;
+    let value = size.name().and_then(|name| {
+        let value = function.graph.only_value(name)?;
+        function.expression(value)
+    });
+    let size = value.unwrap_or(size);
+    match &size.uncast().1.term {
+        Term::Binary(left, operator, right) if operator == "+" => {
+            let wrong = |side: &Expression| wrong(function, call, name, &target, side);
+            wrong(left).or_else(|| wrong(right))
+        }
+        _ => wrong(function, call, name, &target, &size),
+    }
 }
 
 /// `if (n != sizeof(p))` of the `n` bytes that are copied to where `p` leads, or from there.

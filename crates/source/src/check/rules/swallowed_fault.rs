@@ -2,11 +2,11 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::Access;
+use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::unbounded::is_loop;
 use crate::check::words::Permission;
 use crate::expression::Expression;
 use crate::flow::{Action, Effect, EffectKind, Node as Step};

@@ -3,7 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{space, unbounded};
+use crate::check::{bounded, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -100,7 +100,7 @@ fn counted(
     let most = Some(most.uncast().1).filter(|_| counts)?;
     let source = unbounded::users(function, most, span(round))?;
     let root = most.root().name()?;
-    let kept = !unbounded::is_compared(function, number, span(round))
+    let kept = !bounded::is_compared(function, number, span(round))
         && !unbounded::is_handed_before(function, most, span(round))
         && !function.is_parameter(root);
     // A type takes a search of the headers.

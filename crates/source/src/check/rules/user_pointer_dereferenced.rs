@@ -12,6 +12,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::tokens::parameters;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Node as Step};
@@ -426,7 +427,8 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     }
     let place = Expression::of(function.context, node);
     let pointer = space::followed(&place)?;
-    if pointer.name().is_some() || !space::is_users(function, pointer) {
+    let users = space::is_users(function, pointer) || is_programs_number(function, pointer);
+    if pointer.name().is_some() || !users {
         return None;
     }
     // A copy's address may stand where the user's stood.
@@ -443,6 +445,25 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     let what = format!("{} is an address", function.file.plain(pointer.span));
     let at = if stored { use_of } else { whole };
     Some(violation(function, span(at), &what, !stored))
+}
+
+/// Whether a cast makes a pointer of the number that a program gives with a call, which is an
+/// address of the user's where it is one: `*(int *)arg`.
+fn is_programs_number(function: &FunctionContext<'_>, pointer: &Expression) -> bool {
+    let Term::Cast(to, value) = &pointer.term else {
+        return false;
+    };
+    let (file, own) = (function.file, function.body);
+    let name = value.uncast().1.name();
+    let kept = name.filter(|name| to.pointers > 0 && !function.graph.takes_a_value(name));
+    let Some(name) = kept.filter(|name| function.is_parameter(name)) else {
+        return false;
+    };
+    let mut numbers = file.handlers(own).filter_map(|own| own.number).peekable();
+    let names = numbers
+        .peek()
+        .and_then(|_| parameters(file.text, file.tokens, own));
+    names.is_some_and(|names| numbers.any(|at| names.get(at).is_some_and(|own| own == name)))
 }
 
 /// Whether a cast to a kernel's pointer is followed where an access to the same address

@@ -4,7 +4,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::taken_off::{TakenOff, taken_off};
-use crate::check::{asked, extent, narrowed, space, unbounded};
+use crate::check::{asked, bounded, extent, narrowed, space, unbounded};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -84,11 +84,10 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
 fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let name = function.callee(call)?;
     let words = function.file.words;
-    let allocated = words
-        .allocates(name)
-        .filter(|own| own.object.is_none() && own.count.is_none());
+    let allocated = words.allocates(name).filter(|own| own.object.is_none());
     let at = match (allocated, function.duplicates(name)) {
-        (Some(own), _) => own.size,
+        // A product of the two is looked at by the call itself, what makes the number is not.
+        (Some(own), _) => own.count.unwrap_or(own.size),
         (_, Some(own)) => own.count,
         _ => return None,
     };
@@ -215,7 +214,7 @@ fn is_free(function: &FunctionContext<'_>, number: &Expression, bytes: u64, at: 
     let wide = |own: &Expression| scalar(function, own).is_some_and(|(own, _)| own >= bytes);
     let users = unbounded::users_within(function, number, at);
     users.is_some_and(|own| !own.is_handed && own.by.iter().all(wide))
-        && !unbounded::is_compared(function, number, at)
+        && !bounded::is_compared(function, number, at)
         && !unbounded::is_handed_before(function, number, at)
 }
 

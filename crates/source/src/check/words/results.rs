@@ -7,6 +7,7 @@ use crate::hashed::{HashMap, HashSet};
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
     zero_is_fault: HashSet<String>,
+    zero_or_error: HashSet<String>,
     writes: HashMap<String, Writes>,
     asks_compat: HashSet<String>,
     /// What makes an address of a number, by what that is declared as.
@@ -31,6 +32,7 @@ impl Results {
             addresses_of: addresses_of(calls),
             asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
             writes: calls.each(|does| does.writes),
+            zero_or_error: calls.names(|does| does.zero_or_error).into_iter().collect(),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
     }
@@ -71,6 +73,11 @@ impl Results {
     /// What a call of that name fills from a byte on that an argument leads to.
     pub(crate) fn fills_from(&self, name: &str) -> Option<FillsFrom> {
         self.fills_from.get(name).copied()
+    }
+
+    /// Whether a call of that name gives 0, or an error number where it fails.
+    pub(crate) fn gives_zero_or_an_error(&self, name: &str) -> bool {
+        self.zero_or_error.contains(name)
     }
 
     /// Whether 0 is what a call of that name gives for a fault, and for nothing else.

@@ -1,0 +1,132 @@
+//! What a variable takes once more behind where the function bounded it.
+
+use crate::expression::Term;
+use crate::flow::{Effect, EffectKind, Flow, Node};
+use crate::hashed::{HashMap, HashSet};
+use crate::span::Span;
+
+use super::context::FunctionContext;
+
+/// A value that a variable may still hold in a place.
+pub(crate) struct Taken {
+    /// The value, and where the variable takes it.
+    pub(crate) value: Span,
+    pub(crate) at: Span,
+    /// The nodes on the ways from there to the place.
+    between: HashSet<usize>,
+}
+
+impl Taken {
+    /// Whether something is done on a way between the two.
+    pub(crate) fn is_followed_by(&self, function: &FunctionContext<'_>, place: Span) -> bool {
+        let mut touching = function.touching(place).into_iter();
+        touching.any(|node| self.between.contains(&node))
+    }
+}
+
+/// The values that may still be in a variable in a place, of several; none where it is not
+/// known what it holds there, or every value may still be there.
+pub(crate) fn taken_anew(function: &FunctionContext<'_>, name: &str, at: Span) -> Vec<Taken> {
+    let graph = function.graph;
+    let of_it = |own: &&Effect| graph.name_of(own) == name;
+    let all = graph.effects.iter().filter(of_it);
+    let copied = EffectKind::Handed { by_address: false };
+    let changes: Vec<&Effect> = all
+        .filter(|own| own.kind != EffectKind::Read && own.kind != copied)
+        .filter(|own| !takes_off(function, own))
+        .collect();
+    if changes.len() < 2 {
+        return Vec::new();
+    }
+    let Some(values) = changes
+        .iter()
+        .filter(|own| !is_declared_only(own))
+        .map(|own| whole_value(function, own))
+        .collect::<Option<Vec<_>>>()
+    else {
+        return Vec::new();
+    };
+    let taken: Vec<Taken> = values
+        .iter()
+        .filter_map(|own| still_there(function, *own, &values, at))
+        .collect();
+    match taken.len() < values.len() {
+        true => taken,
+        false => Vec::new(),
+    }
+}
+
+/// `int n;`
+fn is_declared_only(own: &Effect) -> bool {
+    matches!(&own.kind, EffectKind::Write(write) if write.value.is_none() && !write.next)
+}
+
+/// What a variable takes as a whole and without a condition, and where.
+fn whole_value(function: &FunctionContext<'_>, own: &Effect) -> Option<(Span, Span)> {
+    let EffectKind::Write(write) = &own.kind else {
+        return None;
+    };
+    let whole = function.graph.is_whole(own) && !write.optional;
+    let plain = function
+        .expression(own.span)
+        .is_none_or(|own| match &own.term {
+            Term::Assignment(_, operator, _) => operator == "=",
+            _ => true,
+        });
+    write
+        .value
+        .filter(|_| whole && plain)
+        .map(|value| (value, own.span))
+}
+
+/// A value of several, if a way leads from where the variable takes it to a place on which the
+/// variable takes no other.
+fn still_there(
+    function: &FunctionContext<'_>,
+    (value, taken): (Span, Span),
+    all: &[(Span, Span)],
+    at: Span,
+) -> Option<Taken> {
+    let graph = function.graph;
+    let writes = |node: &Node, place: Span| {
+        let mut effects = graph.effects_at(node).iter();
+        effects.any(|own| own.span == place && matches!(own.kind, EffectKind::Write(_)))
+    };
+    let nodes = graph.nodes.iter().enumerate();
+    let own = nodes.filter(|(_, node)| writes(node, taken));
+    let reached = graph.reached_behind_any(own.map(|(own, _)| own), |node| {
+        all.iter().any(|(_, place)| writes(node, *place))
+    });
+    let ends = function.touching(at).into_iter();
+    let ends: Vec<usize> = ends.filter(|end| reached.contains(end)).collect();
+    (!ends.is_empty()).then(|| Taken {
+        value,
+        at: taken,
+        between: leading(graph, &reached, ends),
+    })
+}
+
+/// Those of some nodes from which ways among them lead to the last ones, these included.
+fn leading(graph: &Flow, nodes: &HashSet<usize>, ends: Vec<usize>) -> HashSet<usize> {
+    let mut before: HashMap<usize, Vec<usize>> = HashMap::default();
+    for at in nodes {
+        let node = graph.nodes.get(*at).into_iter();
+        for (_, next) in node.flat_map(|node| &node.next) {
+            before.entry(*next).or_default().push(*at);
+        }
+    }
+    let (mut found, mut work) = (HashSet::default(), ends);
+    while let Some(at) = work.pop() {
+        if found.insert(at) {
+            work.extend(before.get(&at).into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// Whether an effect only takes something off what a variable is: that bounds it by nothing.
+pub(crate) fn takes_off(function: &FunctionContext<'_>, effect: &Effect) -> bool {
+    let write = matches!(effect.kind, EffectKind::Write(_));
+    let own = function.expression(effect.span).filter(|_| write);
+    own.is_some_and(|own| matches!(&own.term, Term::Assignment(_, operator, _) if operator == "-="))
+}
