@@ -198,6 +198,8 @@ pub(crate) enum Copied {
     Bytes,
     /// Whether it was all.
     All,
+    /// How many bytes that was, as a number with a sign.
+    Signed,
     /// How long the string is, and 0 where it faults.
     Length,
 }

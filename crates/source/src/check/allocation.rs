@@ -87,7 +87,15 @@ impl Allocation {
 
     /// Whether so many bytes are all of it.
     pub(crate) fn is_size(&self, function: &FunctionContext<'_>, bytes: &Expression) -> bool {
-        let written = matches!(&self.size, Size::Bytes(own) if own.uncast().1 == bytes);
+        let kept = || {
+            let mut later = function.graph.effects.iter();
+            !later.any(|own| {
+                let written = matches!(own.kind, EffectKind::Write(_));
+                let behind = written && own.span.start >= self.place.end;
+                behind && bytes.any(&|part| part.name() == Some(function.graph.name_of(own)))
+            })
+        };
+        let written = matches!(&self.size, Size::Bytes(own) if own.uncast().1 == bytes) && kept();
         let known = || space::bytes(function, bytes);
         self.count.is_none() && written || known().is_some() && self.bytes(function) == known()
     }

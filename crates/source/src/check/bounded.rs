@@ -113,6 +113,7 @@ pub(crate) fn is_limited_member(
     function: &FunctionContext<'_>,
     (root, member): (&str, &Expression),
     at: Span,
+    from_below: bool,
 ) -> bool {
     let holds = |own: &Expression| own.any(&|part| part == member);
     let others = |own: &Expression| {
@@ -125,7 +126,9 @@ pub(crate) fn is_limited_member(
     let of_it = |value: Span| function.expression(value).is_some_and(|own| holds(&own));
     let counts = |own: &Expression| holds(own) || !others(own);
     made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name, at))
-        || is_limited_where(function, (root, at), counts, |own| own == member)
+        || is_limited_where(function, (root, at), counts, |own| {
+            !from_below && own == member
+        })
 }
 
 /// Whether anything but a loop compares the variable with something that may bound it, or
@@ -133,6 +136,11 @@ pub(crate) fn is_limited_member(
 pub(crate) fn is_limited(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
     let own = |own: &Expression| is_of(function, own, name);
     is_limited_where(function, (name, at), |_| true, own)
+}
+
+/// The same, where a bound from below is one, too.
+pub(crate) fn is_limited_at_all(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    is_limited_where(function, (name, at), |_| true, |_| false)
 }
 
 /// The same of what is compared in some places.

@@ -510,6 +510,7 @@ impl FunctionContext<'_> {
             Some(match words.results().copied(name)? {
                 Copied::Bytes => Told::Copied,
                 Copied::All => Told::Truth,
+                Copied::Signed => Told::Signed,
                 Copied::Length => Told::Length,
             })
         };

@@ -115,8 +115,10 @@ fn clearing<'t>(
     let mut accesses = function.accesses.iter();
     let read = accesses.find(|own| own.value == place && own.word.direction == Direction::Read);
     if let Some(count) = read.and_then(|own| own.bytes.clone()) {
-        let whole = address.known_kind() == "pointer_expression" && local.plain;
-        return whole.then_some(Clearing { call, count });
+        // What all of it was copied over is set.
+        let front = address.known_kind() == "pointer_expression" && local.plain;
+        let front = front && !local.is_sized(&count) && bytes(function, &count).is_some();
+        return front.then_some(Clearing { call, count });
     }
     let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
     let clears = function.file.words.clears(&name)?;

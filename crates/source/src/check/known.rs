@@ -150,6 +150,8 @@ pub(crate) enum Told {
     Truth,
     /// How many bytes were copied.
     Copied,
+    /// The same, as a number with a sign.
+    Signed,
     /// How long a string of the user's is, and 0 where it faults.
     Length,
 }

@@ -40,7 +40,9 @@ fn of_test(function: &FunctionContext<'_>, test: Span) -> Option<Lost> {
     let (callee, taken) = values.find_map(|(_, place)| {
         let value = function.expression(place)?;
         let (callee, _) = value.uncast().1.call()?;
-        Some((callee.to_owned(), place))
+        // What that never is, is told of the call itself.
+        let told = function.told(callee) == Some(Told::Length);
+        (!told).then(|| (callee.to_owned(), place))
     })?;
     // Last what takes longest: types are looked for in the headers.
     is_unsigned(function, left).then(|| Lost {

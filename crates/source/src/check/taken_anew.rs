@@ -12,7 +12,9 @@ pub(crate) struct Taken {
     /// The value, and where the variable takes it.
     pub(crate) value: Span,
     pub(crate) at: Span,
-    /// The nodes on the ways from there to the place.
+    /// The nodes in which the variable takes it.
+    from: Vec<usize>,
+    /// Those on the ways from there to the place.
     between: HashSet<usize>,
 }
 
@@ -20,7 +22,9 @@ impl Taken {
     /// Whether something is done on a way between the two.
     pub(crate) fn is_followed_by(&self, function: &FunctionContext<'_>, place: Span) -> bool {
         let mut touching = function.touching(place).into_iter();
-        touching.any(|node| self.between.contains(&node))
+        // What is done in the very step that takes it may come behind that.
+        let here = place.start >= self.at.end;
+        touching.any(|node| self.between.contains(&node) || here && self.from.contains(&node))
     }
 }
 
@@ -94,7 +98,8 @@ fn still_there(
     };
     let nodes = graph.nodes.iter().enumerate();
     let own = nodes.filter(|(_, node)| writes(node, taken));
-    let reached = graph.reached_behind_any(own.map(|(own, _)| own), |node| {
+    let from: Vec<usize> = own.map(|(own, _)| own).collect();
+    let reached = graph.reached_behind_any(from.iter().copied(), |node| {
         all.iter().any(|(_, place)| writes(node, *place))
     });
     let ends = function.touching(at).into_iter();
@@ -102,6 +107,7 @@ fn still_there(
     (!ends.is_empty()).then(|| Taken {
         value,
         at: taken,
+        from,
         between: leading(graph, &reached, ends),
     })
 }

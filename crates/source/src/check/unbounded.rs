@@ -12,7 +12,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::bounded::{
-    comes_before, is_compared, is_limited, is_limited_member, is_limited_on_ways,
+    comes_before, is_compared, is_limited, is_limited_at_all, is_limited_member, is_limited_on_ways,
 };
 use super::callee::look_into;
 use super::context::FunctionContext;
@@ -38,6 +38,19 @@ pub(crate) fn users(
     made(function, number, at, &mut Search::default())
 }
 
+/// The same, where a bound from below is one, too.
+pub(crate) fn users_within_both(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Users> {
+    let search = Search {
+        from_below: true,
+        ..Search::default()
+    };
+    within(function, number, at, search)
+}
+
 /// A number of the user's.
 pub(crate) struct Users {
     /// What it is made of, as the function names it.
@@ -55,9 +68,18 @@ pub(crate) fn users_within(
     number: &Expression,
     at: Span,
 ) -> Option<Users> {
+    within(function, number, at, Search::default())
+}
+
+fn within(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+    search: Search,
+) -> Option<Users> {
     let mut search = Search {
         within: Some(function.body.span),
-        ..Search::default()
+        ..search
     };
     let source = made(function, number, at, &mut search)?;
     let other = |own: &&Expression| !number.any(&|part| part == *own);
@@ -82,12 +104,32 @@ struct Search {
     by: Vec<Expression>,
     /// Whether it comes from who calls a function by a pointer.
     is_handed: bool,
+    /// Whether a bound from below is one, too.
+    from_below: bool,
 }
 
 impl Search {
     /// Whether a bound that stands in the function counts.
     fn counts(&self, function: &FunctionContext<'_>) -> bool {
         self.within != Some(function.body.span)
+    }
+
+    /// Whether a function bounds a variable before a place, as far as it counts.
+    fn is_limited(&self, function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+        match self.from_below {
+            true => is_limited_at_all(function, name, at),
+            false => is_limited(function, name, at),
+        }
+    }
+
+    /// The same of a member.
+    fn is_limited_member(
+        &self,
+        function: &FunctionContext<'_>,
+        member: (&str, &Expression),
+        at: Span,
+    ) -> bool {
+        is_limited_member(function, member, at, self.from_below)
     }
 
     /// Whether a number was not asked for yet, and not too many were: functions may call
@@ -141,13 +183,13 @@ fn made(
             let limited = of
                 .root()
                 .name()
-                .is_none_or(|root| counts && is_limited(function, root, at));
+                .is_none_or(|root| counts && search.is_limited(function, root, at));
             (given && !limited).then(|| function.file.plain(number.span))
         }
         Term::Member { .. } => member(function, number, at, search),
         Term::Behind(position) => {
             let name = position.name().filter(|_| is_position(function, number))?;
-            let limited = search.counts(function) && is_limited(function, name, at);
+            let limited = search.counts(function) && search.is_limited(function, name, at);
             // Who reads or writes there for the function asks where that is.
             let kept = !function.graph.takes_a_value(name)
                 && values(function, number, at).is_empty()
@@ -169,7 +211,7 @@ fn member(
         Term::Member { .. } if is_filled_place(function, number, at) => {
             let limited = || {
                 let root = number.root().name();
-                root.is_none_or(|root| is_limited_member(function, (root, number), at))
+                root.is_none_or(|root| search.is_limited_member(function, (root, number), at))
             };
             let assigned = !values(function, number, at).is_empty();
             let bounded = assigned || search.counts(function) && limited();
@@ -184,13 +226,15 @@ fn member(
             if !function.is_parameter(root) {
                 let copied =
                     is_copied(function, root, at) && values(function, number, at).is_empty();
-                let bounded =
-                    || search.counts(function) && is_limited_member(function, (root, number), at);
+                let bounded = || {
+                    search.counts(function)
+                        && search.is_limited_member(function, (root, number), at)
+                };
                 return (copied && !bounded()).then(|| words(function, number));
             }
             let kept = !function.graph.takes_a_value(root);
             let limited =
-                search.counts(function) && is_limited_member(function, (root, number), at);
+                search.counts(function) && search.is_limited_member(function, (root, number), at);
             let filled = is_filled(function, root, at) || is_put_over(function, root, at);
             let known =
                 kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
@@ -203,7 +247,7 @@ fn member(
             let filled = own.plain && is_filled(function, root, at) && !assigned;
             let limited = (filled || assigned)
                 && search.counts(function)
-                && is_limited_member(function, (root, number), at);
+                && search.is_limited_member(function, (root, number), at);
             match assigned && own.plain && !limited {
                 // It may be made of itself: `own.n = own.n + 1`.
                 true => {
@@ -343,7 +387,8 @@ fn by_name(
         }
     };
     // Last, for the whole function is looked through for it.
-    let source = source.filter(|_| !search.counts(function) || !is_limited(function, name, at));
+    let source =
+        source.filter(|_| !search.counts(function) || !search.is_limited(function, name, at));
     source.or_else(|| anew(function, name, at, search))
 }
 

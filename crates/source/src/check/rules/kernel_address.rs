@@ -172,7 +172,11 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
     });
     let kernels =
         local.is_some() || is_followed(function, root) && !space::is_users(function, root);
-    kernels.then_some(())?;
+    let users = place
+        .pointer()
+        .is_some_and(|own| space::is_users(function, own))
+        || space::is_in_users(function, place);
+    (kernels && !users).then_some(())?;
     let of = space::type_of(function, place)?;
     matches!(of.shape, Shape::Pointer { user: true, .. }).then_some(())?;
     let file = function.file;

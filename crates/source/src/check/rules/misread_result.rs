@@ -70,10 +70,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(in_part(function, &giver));
             out.extend(taken_off(function, &giver));
         }
-        if giver.told == Told::Copied {
+        if matches!(giver.told, Told::Copied | Told::Signed) {
             out.extend(short(function, &giver));
         }
-        if giver.told != Told::LeftOrError {
+        if !matches!(giver.told, Told::LeftOrError | Told::Signed) {
             let test = tested(function, (giver.node, giver.told), &tests);
             out.extend(test.map(|test| asked(function, &giver, test)));
         }
@@ -117,7 +117,7 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
     let name = &giver.name;
     let (gives, never) = match giver.told {
         Told::Truth => ("a bool", "negative"),
-        Told::Copied => ("how many bytes were copied", "negative"),
+        Told::Copied | Told::Signed => ("how many bytes were copied", "negative"),
         Told::Length => ("how long the string is, and 0 where it faults", "negative"),
         Told::Left | Told::LeftOrError => ("how many bytes were left", "negative"),
         Told::Error => ("0 or an error number", "more than 0"),

@@ -52,7 +52,8 @@ fn divided(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> 
     }
     let number_is = space::type_of(function, &number)?;
     matches!(number_is.shape, Shape::Scalar { .. }).then_some(())?;
-    let users = unbounded::users_within(function, &number, at).filter(|own| !own.is_handed)?;
+    let users = unbounded::users_within_both(function, &number, at);
+    let users = users.filter(|own| !own.is_handed)?;
     let by = users
         .by
         .iter()
