@@ -60,13 +60,13 @@ pub(crate) fn only_any(
     let one = given
         .iter()
         .any(|own| space::bytes(function, own.uncast().1) == Some(1));
-    let tests: Vec<Span> = graph
-        .comparisons
-        .iter()
-        .copied()
-        .filter(|test| is_of_any(function, *test, name))
-        .collect();
-    let within = |effect: &Effect| tests.iter().any(|test| test.contains(effect.span));
+    let mut tests = Vec::new();
+    function.each_of(&["binary_expression"], |node| {
+        if graph.names(span(node), name) && is_of_any(function, span(node), name) {
+            tests.push(span(node));
+        }
+    });
+    let within = |effect: &Effect| tests.iter().any(|test: &Span| test.contains(effect.span));
     let mut effects = graph.effects.iter();
     let only = effects.all(|own| {
         let written = matches!(own.kind, EffectKind::Write(_));
