@@ -485,6 +485,17 @@ pub(crate) struct Handler {
     pub(crate) reason: String,
 }
 
+/// What a function is declared to take that is called with a copy of the user's bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenCopy {
+    /// A word of the type of each parameter.
+    pub(crate) takes: Vec<String>,
+    /// Which of them leads to the copy, from 0.
+    pub(crate) copy: usize,
+    pub(crate) reason: String,
+}
+
 /// Calls that take a lock of which a holder may sleep, and that let it go.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -596,6 +607,7 @@ pub(crate) struct Calls {
     pub(crate) count_words: Vec<CountWord>,
     pub(crate) guards: Vec<Guard>,
     pub(crate) handlers: Vec<Handler>,
+    pub(crate) given_copies: Vec<GivenCopy>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -615,6 +627,8 @@ struct File {
     guard: Vec<Guard>,
     #[serde(default)]
     handler: Vec<Handler>,
+    #[serde(default)]
+    given_copy: Vec<GivenCopy>,
     call: Vec<Does>,
 }
 
@@ -650,6 +664,7 @@ impl Calls {
             count_words: file.count_word,
             guards: file.guard,
             handlers: file.handler,
+            given_copies: file.given_copy,
             all: Vec::new(),
         };
         for does in file.call {

@@ -354,6 +354,29 @@ fn a_fault_lets_go_of_nothing_that_was_not_taken() {
 }
 
 #[test]
+fn what_a_drm_ioctl_is_given_is_the_users() {
+    let with = |takes: &str, asked: &str| {
+        rules(&format!(
+            "int f({takes})\n{{\n\tstruct list *arg = data;\n\tu32 n, size;\n\tu32 *all;\n\n\tn = arg->n;\n{asked}\n\
+             \tsize = n * 16;\n\tall = kzalloc(size, GFP_KERNEL);\n\tif (!all)\n\t\treturn -ENOMEM;\n\
+             \tif (copy_from_user(all, arg->all, size))\n\t\treturn -EFAULT;\n\treturn walk(all, n);\n}}\n"
+        ))
+    };
+    let drm = "struct drm_device *dev, void *data, struct drm_file *file";
+    assert!(with(drm, "").contains(&"wrapping-size".to_owned()));
+    for (takes, asked) in [
+        (drm, "\tif (n > 64)\n\t\treturn -EINVAL;"),
+        ("struct device *dev, void *data, struct file *file", ""),
+    ] {
+        let found = with(takes, asked);
+        assert!(
+            !found.contains(&"wrapping-size".to_owned()),
+            "{takes}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn memchr_goes_through_the_users_bytes() {
     let found = write("\tif (memchr(u, 'V', count))\n\t\td->used = 1;");
     assert_eq!(found, ["user-pointer-dereferenced"]);

@@ -54,7 +54,7 @@ impl Callers {
                 continue;
             };
             let name = named(name).filter(|_| dot.is(b'.') && equal.is(b'='));
-            let name = name.filter(|_| words.handler(member.span.of(text)).is_some());
+            let name = name.filter(|_| words.handlers().get(member.span.of(text)).is_some());
             if let Some(name) = name {
                 note(places, &mut all.handlers, name, at + 1);
             }

@@ -254,7 +254,7 @@ impl FileContext<'_> {
     pub(crate) fn handlers<'s>(&'s self, body: &'s Body) -> impl Iterator<Item = &'s Handler> {
         let members = self.elsewhere().handlers(self.number(body)).iter();
         let members = members.filter_map(|at| self.tokens.get(*at));
-        members.filter_map(|own| self.words.handler(own.span.of(self.text)))
+        members.filter_map(|own| self.words.handlers().get(own.span.of(self.text)))
     }
 
     /// Which of the file's functions one is.

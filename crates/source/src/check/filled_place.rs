@@ -8,6 +8,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::tokens::parameter_spans;
 
 /// Whether a read from the user fills the variable before an access.
 pub(crate) fn is_filled(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
@@ -94,6 +95,24 @@ fn is_filled_from_front(function: &FunctionContext<'_>, name: &str, at: Span) ->
     })
 }
 
+/// Whether a parameter leads to a copy of the user's bytes by what the function is declared to take.
+fn is_given_copy(function: &FunctionContext<'_>, name: &str) -> bool {
+    let (file, body) = (function.file, function.body);
+    let kept = function.is_parameter(name) && !function.graph.takes_a_value(name);
+    let Some(all) = parameter_spans(file.tokens, body).filter(|_| kept) else {
+        return false;
+    };
+    let has = |place: &Span, wanted: &str| {
+        let mut words = file.tokens_in(*place).iter();
+        words.any(|own| own.span.of(file.text) == wanted.as_bytes())
+    };
+    file.words.handlers().given_copies().iter().any(|own| {
+        let copy = all.get(own.copy).is_some_and(|place| has(place, name));
+        let alike = || all.iter().zip(&own.takes).all(|(place, of)| has(place, of));
+        copy && all.len() == own.takes.len() && alike()
+    })
+}
+
 /// Whether all that a pointer of the function leads to before an access is a copy of what the
 /// user has.
 pub(crate) fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
@@ -106,6 +125,10 @@ pub(crate) fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) ->
         .next()
         .and_then(|(_, place)| function.expression(place));
     let only = values.next().is_none();
+    let given = value.as_ref().and_then(|value| value.uncast().1.name());
+    if only && given.is_some_and(|name| is_given_copy(function, name)) {
+        return true;
+    }
     let call = value.as_ref().and_then(|value| value.uncast().1.call());
     call.filter(|_| only).is_some_and(|(callee, _)| {
         let duplicated = function.duplicates(callee).is_some();

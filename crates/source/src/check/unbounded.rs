@@ -363,33 +363,42 @@ fn by_name(
         }
         [] if is_parameter => by_callers(function, name, None, search),
         _ if is_parameter => None,
-        own => {
-            let values = own.iter().filter_map(|own| match &own.kind {
-                EffectKind::Write(write) => write.value,
-                _ => None,
-            });
-            let values: Vec<_> = values.collect();
-            // What it is declared with counts for as little.
-            let mut others = values
-                .iter()
-                .filter(|value| !is_constant(function, **value));
-            match (others.next(), others.next()) {
-                (None, _) => {
-                    let users = is_filled(function, name, at) && !is_replaced(function, name, at);
-                    users.then(|| name.to_owned())
-                }
-                (Some(value), None) if own.len() == values.len() => {
-                    let value = function.expression(*value)?;
-                    made(function, value.uncast().1, at, search)
-                }
-                _ => None,
-            }
-        }
+        own => by_values(function, name, own, at, search),
     };
     // Last, for the whole function is looked through for it.
     let source =
         source.filter(|_| !search.counts(function) || !search.is_limited(function, name, at));
     source.or_else(|| anew(function, name, at, search))
+}
+
+/// The same of a variable that takes one value, but for constants, or that a read fills.
+fn by_values(
+    function: &FunctionContext<'_>,
+    name: &str,
+    own: &[&Effect],
+    at: Span,
+    search: &mut Search,
+) -> Option<String> {
+    let values = own.iter().filter_map(|own| match &own.kind {
+        EffectKind::Write(write) => write.value,
+        _ => None,
+    });
+    let values: Vec<_> = values.collect();
+    // What it is declared with counts for as little.
+    let mut others = values
+        .iter()
+        .filter(|value| !is_constant(function, **value));
+    match (others.next(), others.next()) {
+        (None, _) => {
+            let users = is_filled(function, name, at) && !is_replaced(function, name, at);
+            users.then(|| name.to_owned())
+        }
+        (Some(value), None) if own.len() == values.len() => {
+            let value = function.expression(*value)?;
+            made(function, value.uncast().1, at, search)
+        }
+        _ => None,
+    }
 }
 
 /// The same of what a variable takes once more, and where nothing bounds it behind that.

@@ -16,7 +16,7 @@ use tollgate_defect::{Defect, answer};
 
 use crate::calls::{
     Addresses, Allocates, Atomic, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence,
-    Fills, Guard, Handler, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes, Source,
+    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes, Source,
 };
 use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
@@ -704,10 +704,9 @@ impl CheckWords {
         self.accesses.entry(word.name.clone()).or_insert(word);
     }
 
-    /// What a table's member of that name says of the function in it, if that is a program's
-    /// call.
-    pub(super) fn handler(&self, member: &[u8]) -> Option<&Handler> {
-        self.handlers.get(member)
+    /// By what a program's call comes to a function.
+    pub(super) fn handlers(&self) -> &Handlers {
+        &self.handlers
     }
 
     pub(super) fn learn_lockers(&mut self, lockers: &Lockers) {
