@@ -35,10 +35,14 @@ pub(crate) fn taken_anew(function: &FunctionContext<'_>, name: &str, at: Span) -
     let of_it = |own: &&Effect| graph.name_of(own) == name;
     let all = graph.effects.iter().filter(of_it);
     let copied = EffectKind::Handed { by_address: false };
-    let changes: Vec<&Effect> = all
+    let mut changes: Vec<&Effect> = all
         .filter(|own| own.kind != EffectKind::Read && own.kind != copied)
-        .filter(|own| !takes_off(function, own))
         .collect();
+    // What takes longer comes last.
+    if changes.len() < 2 {
+        return Vec::new();
+    }
+    changes.retain(|own| !takes_off(function, own));
     if changes.len() < 2 {
         return Vec::new();
     }
@@ -132,7 +136,10 @@ fn leading(graph: &Flow, nodes: &HashSet<usize>, ends: Vec<usize>) -> HashSet<us
 
 /// Whether an effect only takes something off what a variable is: that bounds it by nothing.
 pub(crate) fn takes_off(function: &FunctionContext<'_>, effect: &Effect) -> bool {
-    let write = matches!(effect.kind, EffectKind::Write(_));
-    let own = function.expression(effect.span).filter(|_| write);
+    // What is only declared, or steps on, takes no expression to see.
+    if !matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some()) {
+        return false;
+    }
+    let own = function.expression(effect.span);
     own.is_some_and(|own| matches!(&own.term, Term::Assignment(_, operator, _) if operator == "-="))
 }

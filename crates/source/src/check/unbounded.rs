@@ -1,5 +1,7 @@
 //! Numbers that the user gives and that nothing in the function bounds.
 
+use std::cell::OnceCell;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -320,8 +322,8 @@ fn by_name(
     let effects = function.graph.effects.iter();
     let own: Vec<&Effect> = effects
         .filter(|own| function.graph.name_of(own) == name && changes(own))
-        .filter(|own| !is_repeated(own, &again) && !takes_off(function, own))
-        .filter(|own| comes_before(function, own.span, at))
+        .filter(|own| !is_repeated(own, &again) && comes_before(function, own.span, at))
+        .filter(|own| !takes_off(function, own))
         .collect();
     let mut own = function.on_the_way(own, at);
     let is_parameter = function.is_parameter(name);
@@ -615,25 +617,26 @@ fn is_handed_where(
     let by_pointer = matches!(number.term, Term::Member { arrow: true, .. });
     let words = function.file.words;
     // What it was before says nothing of what it takes behind that.
-    let taken: Vec<Taken> = number
-        .name()
-        .into_iter()
-        .flat_map(|name| taken_anew(function, name, at))
-        .collect();
+    let taken: OnceCell<Vec<Taken>> = OnceCell::new();
     let behind = |call: Span| {
-        let mut taken = taken.iter().peekable();
+        let all = taken.get_or_init(|| {
+            let name = number.name().into_iter();
+            name.flat_map(|name| taken_anew(function, name, at))
+                .collect()
+        });
+        let mut taken = all.iter().peekable();
         taken.peek().is_none() || taken.any(|own| own.is_followed_by(function, call))
     };
     let mut calls = function
         .calls
         .iter()
-        .filter(|call| call.end_byte() <= at.start && behind(span(**call)));
+        .filter(|call| call.end_byte() <= at.start);
     calls.any(|call| {
         let whole = function.expression_of(*call);
         let Term::Call(_, arguments) = &whole.term else {
             // `unlikely(…)` is what it is given.
             let callee = function.context.callee(*call);
-            return !function.context.vocabulary.is_transparent(callee);
+            return !function.context.vocabulary.is_transparent(callee) && behind(span(*call));
         };
         let name = whole.call().map(|(name, _)| name);
         // What copies, frees or looks at the pointer alone judges nothing.
@@ -661,6 +664,6 @@ fn is_handed_where(
                 || own.any(&|part| struct_of(part))
                 || own.any(&|part| part == number) && counts(*call)
         };
-        !reads && arguments.iter().any(given)
+        !reads && arguments.iter().any(given) && behind(span(*call))
     })
 }
