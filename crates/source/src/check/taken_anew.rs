@@ -1,11 +1,14 @@
 //! What a variable takes once more behind where the function bounded it.
 
 use crate::expression::Term;
-use crate::flow::{Effect, EffectKind, Flow, Node};
+use crate::flow::{Effect, EffectKind, Flow};
 use crate::hashed::{HashMap, HashSet};
 use crate::span::Span;
 
 use super::context::FunctionContext;
+
+/// So many values of a variable are followed, each through the whole function.
+const MOST: usize = 32;
 
 /// A value that a variable may still hold in a place.
 pub(crate) struct Taken {
@@ -54,9 +57,14 @@ pub(crate) fn taken_anew(function: &FunctionContext<'_>, name: &str, at: Span) -
     else {
         return Vec::new();
     };
+    // Each is followed through the function.
+    if function.stops_at(values.len(), MOST + 1) {
+        return Vec::new();
+    }
+    let writes = writing(graph, &values);
     let taken: Vec<Taken> = values
         .iter()
-        .filter_map(|own| still_there(function, *own, &values, at))
+        .filter_map(|own| still_there(function, *own, &writes, at))
         .collect();
     match taken.len() < values.len() {
         true => taken,
@@ -87,25 +95,33 @@ fn whole_value(function: &FunctionContext<'_>, own: &Effect) -> Option<(Span, Sp
         .map(|value| (value, own.span))
 }
 
+/// The nodes in which the variable takes a value, each with where.
+fn writing(graph: &Flow, values: &[(Span, Span)]) -> Vec<(usize, Span)> {
+    let places: HashSet<Span> = values.iter().map(|(_, place)| *place).collect();
+    let nodes = graph.nodes.iter().enumerate();
+    let writes = nodes.flat_map(|(at, node)| {
+        let effects = graph.effects_at(node).iter();
+        let own = effects.filter(|own| matches!(own.kind, EffectKind::Write(_)));
+        own.map(move |own| (at, own.span))
+    });
+    writes.filter(|(_, place)| places.contains(place)).collect()
+}
+
 /// A value of several, if a way leads from where the variable takes it to a place on which the
 /// variable takes no other.
 fn still_there(
     function: &FunctionContext<'_>,
     (value, taken): (Span, Span),
-    all: &[(Span, Span)],
+    writes: &[(usize, Span)],
     at: Span,
 ) -> Option<Taken> {
     let graph = function.graph;
-    let writes = |node: &Node, place: Span| {
-        let mut effects = graph.effects_at(node).iter();
-        effects.any(|own| own.span == place && matches!(own.kind, EffectKind::Write(_)))
-    };
-    let nodes = graph.nodes.iter().enumerate();
-    let own = nodes.filter(|(_, node)| writes(node, taken));
-    let from: Vec<usize> = own.map(|(own, _)| own).collect();
-    let reached = graph.reached_behind_any(from.iter().copied(), |node| {
-        all.iter().any(|(_, place)| writes(node, *place))
-    });
+    let own = writes.iter().filter(|(_, place)| *place == taken);
+    let from: Vec<usize> = own.map(|(node, _)| *node).collect();
+    let others: HashSet<usize> = writes.iter().map(|(node, _)| *node).collect();
+    let next = from.iter().filter_map(|node| graph.nodes.get(*node));
+    let next = next.flat_map(|node| node.next.iter().map(|(_, next)| *next));
+    let reached = graph.reached_past(next, |node, _| others.contains(&node));
     let ends = function.touching(at).into_iter();
     let ends: Vec<usize> = ends.filter(|end| reached.contains(end)).collect();
     (!ends.is_empty()).then(|| Taken {

@@ -41,13 +41,13 @@ impl Flow {
         self.reached_from(nodes.into_iter().collect(), stops)
     }
 
-    /// The same from one, where a node's number says as well whether it stops them.
+    /// The same, where a node's number says as well whether it stops them.
     pub(crate) fn reached_past(
         &self,
-        from: usize,
+        from: impl IntoIterator<Item = usize>,
         stops: impl Fn(usize, &Node) -> bool,
     ) -> HashSet<usize> {
-        self.reached_until(vec![from], stops)
+        self.reached_until(from.into_iter().collect(), stops)
     }
 
     fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {

@@ -406,7 +406,7 @@ impl<'f, 's> Held<'f, 's> {
             .iter()
             .flat_map(|own| own.arms.iter().copied())
             .collect();
-        let others = graph.reached_past(0, |at, node| arms.contains(&at) || taken(node));
+        let others = graph.reached_past([0], |at, node| arms.contains(&at) || taken(node));
         let is_end = |at: &usize| graph.nodes.get(*at).is_some_and(|own| self.is_end(own));
         faults.iter().find_map(|fault| {
             let on = graph.reached_any(fault.arms.iter().copied(), stops);
