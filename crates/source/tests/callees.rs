@@ -120,7 +120,7 @@ fn a_helper_may_stand_behind_its_caller() {
     assert_eq!(declared(OUT), ["fault-in-atomic"]);
     let left = OUT.replace(
         "\tif (copy_to_user(to, from, n))\n\t\treturn -EFAULT;\n\treturn 0;",
-        "\treturn memcmp(to, from, n);",
+        "\treturn is_same(to, from, n);",
     );
     assert_eq!(declared(&left), NONE);
 }

@@ -244,7 +244,7 @@ fn a_range_check_of_less_is_none() {
     ] {
         let found = with(size, copied);
         assert!(
-            found.contains(&"unchecked-access".to_owned()),
+            found.contains(&"other-object-checked".to_owned()),
             "{size}: {found:?}"
         );
     }

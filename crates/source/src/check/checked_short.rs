@@ -11,8 +11,6 @@ use super::{extent, space};
 
 /// An access that goes on behind what was checked.
 pub(crate) struct CheckedShort {
-    /// The check.
-    pub(crate) check: Span,
     /// How many bytes it has seen.
     pub(crate) checked: u64,
     /// Behind which byte of the pointer's the access ends.
@@ -42,7 +40,6 @@ pub(crate) fn checked_short(
     let user = function.expression(access.user)?;
     let touched = extent::touched(function, user.uncast().1, root, count)?;
     (touched.end > checked).then_some(CheckedShort {
-        check: *only,
         checked,
         end: touched.end,
     })

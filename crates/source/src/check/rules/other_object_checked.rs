@@ -1,4 +1,5 @@
 use crate::check::accesses::{Access, root_of};
+use crate::check::checked_short::checked_short;
 use crate::check::context::FunctionContext;
 use crate::check::counting;
 use crate::check::extent;
@@ -59,6 +60,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 .or_else(|| another(function, access, check))
                 .or_else(|| beside(function, access, check))
                 .or_else(|| moved_over(function, access, check))
+                .or_else(|| short(function, access, check))
                 .map(|message| (*check, message)),
             _ => None,
         };
@@ -73,6 +75,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(
         others.filter_map(|check| counted(function, check).or_else(|| smaller(function, check))),
     );
+}
+
+/// An access that goes on behind what the check has seen, where both are known.
+fn short(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    let own = checked_short(function, access, &[check.place])?;
+    let (name, root) = (&access.word.name, &access.user_root);
+    Some(format!(
+        "{name}() ends {} bytes behind {root}, and {}() has checked {}",
+        own.end, check.name, own.checked
+    ))
 }
 
 /// A check of as many bytes as another structure has than the one that the pointer leads to, where

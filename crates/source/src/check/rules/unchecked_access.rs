@@ -5,7 +5,6 @@ use tree_sitter::Node;
 
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, look_into_first_side};
-use crate::check::checked_short::checked_short;
 use crate::check::context::FunctionContext;
 use crate::check::fetched::is_line_of_log;
 use crate::check::made::{Made, checks_ranges, made};
@@ -60,34 +59,13 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let judges = judges
             .entry(root)
             .or_insert_with(|| Judges::of(function, root));
-        let own = unchecked(function, access, judges).map(|message| {
-            let told = "not checked";
-            function.file.violation(&INFO, access.span, told, message)
-        });
-        let own = own.or_else(|| short(function, access, judges));
-        out.extend(own.inspect(|_| {
-            told.insert(root);
-        }));
+        let Some(message) = unchecked(function, access, judges) else {
+            continue;
+        };
+        told.insert(root);
+        let told = "not checked";
+        out.push(function.file.violation(&INFO, access.span, told, message));
     }
-}
-
-/// An access that goes on behind what the only check has seen.
-fn short(
-    function: &FunctionContext<'_>,
-    access: &Access<'_>,
-    judges: &Judges,
-) -> Option<Violation> {
-    judges.others.is_empty().then_some(())?;
-    let own = checked_short(function, access, &judges.checks)?;
-    let file = function.file;
-    let (name, root) = (&access.word.name, &access.user_root);
-    let message = format!(
-        "{name}() checks nothing, and ends {} bytes behind {root}, of which {} are checked",
-        own.end, own.checked
-    );
-    let mut violation = file.violation(&INFO, access.span, "not checked", message);
-    violation.related.push(file.mark(own.check, "checked here"));
-    Some(violation)
 }
 
 /// Why the pointer of an access is not checked there.
