@@ -125,7 +125,11 @@ pub(crate) fn is_limited_member(
     let mut made = graph.assignments();
     let of_it = |value: Span| function.expression(value).is_some_and(|own| holds(&own));
     let counts = |own: &Expression| holds(own) || !others(own);
-    made.any(|(name, value)| name != root && of_it(value) && is_limited(function, name, at))
+    let limited = |name: &str| match from_below {
+        true => is_limited_at_all(function, name, at),
+        false => is_limited(function, name, at),
+    };
+    made.any(|(name, value)| name != root && of_it(value) && limited(name))
         || is_limited_where(function, (root, at), counts, |own| {
             !from_below && own == member
         })

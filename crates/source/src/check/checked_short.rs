@@ -22,14 +22,17 @@ pub(crate) struct CheckedShort {
 pub(crate) fn checked_short(
     function: &FunctionContext<'_>,
     access: &Access<'_>,
-    checks: &[Span],
+    check: Span,
 ) -> Option<CheckedShort> {
     let root = access.user_root.as_str();
-    // A pointer that moves is another question.
-    let moved = function.graph.local(root).is_none() && function.graph.takes_a_value(root);
-    let [only] = checks else { return None };
-    (!moved && function.graph.passes(&[*only], access.span)).then_some(())?;
-    let checked = range(function, *only, root)?;
+    // A pointer that moves, or leads elsewhere behind the check, is another question.
+    let graph = function.graph;
+    let kept = match graph.local(root) {
+        Some(_) => graph.only_value(root).is_some(),
+        None => !graph.takes_a_value(root),
+    };
+    (kept && function.graph.passes(&[check], access.span)).then_some(())?;
+    let checked = range(function, check, root)?;
     let count = access.bytes.as_ref();
     let count = count.map(|count| known(function, count));
     // Of a number that hangs on anything, the first byte is not asked for alone.

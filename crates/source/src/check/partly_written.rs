@@ -66,8 +66,8 @@ pub(crate) fn partly_written<'f>(
 
 /// Whether a name stands in what a call is given, or an element of it is meant.
 fn is_argument(function: &FunctionContext<'_>, variable: Node<'_>) -> bool {
-    let mut around = function.around(variable);
-    let mut around = around.by_ref().take_while(|own| !own.is_statement());
+    let around = function.around(variable);
+    let mut around = around.take_while(|own| !own.is_statement());
     around.any(|own| {
         matches!(
             own.known_kind(),

@@ -72,7 +72,7 @@ pub(crate) fn taken_anew(function: &FunctionContext<'_>, name: &str, at: Span) -
     }
 }
 
-/// `int n;`
+/// `int n;`, and what steps by one: neither bounds it, nor takes it anew.
 fn is_declared_only(own: &Effect) -> bool {
     matches!(&own.kind, EffectKind::Write(write) if write.value.is_none() && !write.next)
 }

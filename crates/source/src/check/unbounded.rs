@@ -40,19 +40,6 @@ pub(crate) fn users(
     made(function, number, at, &mut Search::default())
 }
 
-/// The same, where a bound from below is one, too.
-pub(crate) fn users_within_both(
-    function: &FunctionContext<'_>,
-    number: &Expression,
-    at: Span,
-) -> Option<Users> {
-    let search = Search {
-        from_below: true,
-        ..Search::default()
-    };
-    within(function, number, at, search)
-}
-
 /// A number of the user's.
 pub(crate) struct Users {
     /// What it is made of, as the function names it.
@@ -71,6 +58,19 @@ pub(crate) fn users_within(
     at: Span,
 ) -> Option<Users> {
     within(function, number, at, Search::default())
+}
+
+/// The same, where a bound from below is one, too.
+pub(crate) fn users_within_both(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Users> {
+    let search = Search {
+        from_below: true,
+        ..Search::default()
+    };
+    within(function, number, at, search)
 }
 
 fn within(

@@ -126,13 +126,25 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             && let Some((access, end)) = held.twice(&faults)
             && again.insert(end)
         {
-            out.push(let_go_again(function, taken, end, access));
+            let how = "again behind a fault, and was let go before it";
+            out.push(let_go(
+                function,
+                taken,
+                (end, access),
+                ("let go again", how),
+            ));
         }
         if first.is_some_and(|first| untaken.insert(first))
             && let Some((access, end)) = held.untaken(&faults)
             && again.insert(end)
         {
-            out.push(let_go_untaken(function, taken, end, access));
+            let how = "here behind a fault that comes before it";
+            out.push(let_go(
+                function,
+                taken,
+                (end, access),
+                ("let go and not taken", how),
+            ));
         }
         let Some((access, exits)) = held.kept(&faults) else {
             continue;
@@ -528,39 +540,17 @@ fn violation(function: &FunctionContext<'_>, taken: &Turn, exit: usize, access: 
     violation
 }
 
-/// A lock that is let go where it is not held.
-fn let_go_again(
+/// A lock that is let go where it is not held, or was not taken yet.
+fn let_go(
     function: &FunctionContext<'_>,
     taken: &Turn,
-    end: Span,
-    access: Span,
+    (end, access): (Span, Span),
+    (label, how): (&'static str, &str),
 ) -> Violation {
     let file = function.file;
-    let message = format!(
-        "what {}() took on line {} is let go again behind a fault, and was let go before it",
-        taken.name,
-        function.line(taken.span)
-    );
-    let mut violation = file.violation(&INFO, end, "let go again", message);
-    violation.related.push(file.mark(taken.span, "taken here"));
-    violation.related.push(file.mark(access, "may fault"));
-    violation
-}
-
-/// A lock that is let go where it was not taken yet.
-fn let_go_untaken(
-    function: &FunctionContext<'_>,
-    taken: &Turn,
-    end: Span,
-    access: Span,
-) -> Violation {
-    let file = function.file;
-    let message = format!(
-        "what {}() takes on line {} is let go here behind a fault that comes before it",
-        taken.name,
-        function.line(taken.span)
-    );
-    let mut violation = file.violation(&INFO, end, "let go and not taken", message);
+    let line = function.line(taken.span);
+    let message = format!("what {}() takes on line {line} is let go {how}", taken.name);
+    let mut violation = file.violation(&INFO, end, label, message);
     violation.related.push(file.mark(taken.span, "taken here"));
     violation.related.push(file.mark(access, "may fault"));
     violation

@@ -146,27 +146,28 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
 fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
     let variable = bare(assigned(function, giver.node)?);
     let test = part::only_whole(function, &function.context.written(variable), giver.span)?;
-    let file = function.file;
-    let message = format!(
-        "nothing asks {}() for less than all: where a part was left, as much counts as copied as was asked for",
-        giver.name
-    );
-    let mut violation = file.violation(&INFO, giver.span, "may be copied in part", message);
-    violation
-        .related
-        .push(file.mark(test, "only this is asked"));
-    violation.confidence = Confidence::Medium;
-    Some(violation)
+    let what = "a part was left, as much counts as copied as was asked for";
+    Some(half_asked(function, giver, test, what))
 }
 
-/// What was copied is asked for nothing but whether it is anything: a copy that ended in the
-/// middle counts as a whole one.
+/// What was copied is asked for nothing but whether it is anything: the same.
 fn short(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
     let variable = bare(assigned(function, giver.node)?);
     let test = part::only_any(function, &function.context.written(variable), giver.node)?;
+    let what = "a part was copied, the rest is used as well";
+    Some(half_asked(function, giver, test, what))
+}
+
+/// A copy that may have ended in the middle, which its only test does not ask.
+fn half_asked(
+    function: &FunctionContext<'_>,
+    giver: &Giver<'_>,
+    test: Span,
+    what: &str,
+) -> Violation {
     let file = function.file;
     let message = format!(
-        "nothing asks {}() for less than all: where a part was copied, the rest is used as well",
+        "nothing asks {}() for less than all: where {what}",
         giver.name
     );
     let mut violation = file.violation(&INFO, giver.span, "may be copied in part", message);
@@ -174,7 +175,7 @@ fn short(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation>
         .related
         .push(file.mark(test, "only this is asked"));
     violation.confidence = Confidence::Medium;
-    Some(violation)
+    violation
 }
 
 /// What was left is taken off a number that goes on as it is: where nothing could be copied, it

@@ -79,7 +79,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 
 /// An access that goes on behind what the check has seen, where both are known.
 fn short(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
-    let own = checked_short(function, access, &[check.place])?;
+    let own = checked_short(function, access, check.place)?;
     let (name, root) = (&access.word.name, &access.user_root);
     Some(format!(
         "{name}() ends {} bytes behind {root}, and {}() has checked {}",
