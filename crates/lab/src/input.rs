@@ -14,6 +14,10 @@ use rustix::io::Errno;
 /// given: 30 times the largest of a kernel.
 pub const LARGEST: u64 = 256 << 20;
 
+/// So many bytes of memory stay for the next file that is read into it: four times what
+/// 95 of 100 files of a kernel have.
+const KEPT: usize = 256 << 10;
+
 /// What a pipe without a name says of its file system (`PIPEFS_MAGIC` of
 /// include/uapi/linux/magic.h).
 const PIPES: i64 = 0x5049_5045;
@@ -23,7 +27,18 @@ const PIPES: i64 = 0x5049_5045;
 /// # Errors
 /// The system's own, or what else the file is: a pipe, a device, larger.
 pub fn source(path: &Path) -> io::Result<Vec<u8>> {
-    whole(ordinary(path, &fs::metadata(path)?)?)
+    let mut bytes = Vec::new();
+    source_into(path, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same in the place of what some bytes were: who reads one file after the other asks
+/// the system for no memory of each.
+///
+/// # Errors
+/// As [`source`]; what the bytes are then is not said.
+pub fn source_into(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    whole(ordinary(path, &fs::metadata(path)?)?, bytes)
 }
 
 /// Opens an ordinary file. Neither a pipe that nobody writes to nor a device
@@ -49,12 +64,14 @@ fn ordinary(path: &Path, about: &Metadata) -> io::Result<(File, u64)> {
 
 /// Reads a file of so many bytes: most with one call of the system, which gives less than
 /// there is room for.
-fn whole((file, length): (File, u64)) -> io::Result<Vec<u8>> {
+fn whole((file, length): (File, u64), bytes: &mut Vec<u8>) -> io::Result<()> {
     if length > LARGEST {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(length as usize + 1);
-    let more = match rustix::io::read(&file, spare_capacity(&mut bytes)) {
+    bytes.clear();
+    bytes.shrink_to(KEPT);
+    bytes.reserve(length as usize + 1);
+    let more = match rustix::io::read(&file, spare_capacity(bytes)) {
         Err(Errno::INTR) => true,
         read => read? != 0,
     };
@@ -62,7 +79,7 @@ fn whole((file, length): (File, u64)) -> io::Result<Vec<u8>> {
     let unread = more && bytes.len() as u64 != length;
     match unread {
         true => filled(bytes, file),
-        false => Ok(bytes),
+        false => Ok(()),
     }
 }
 
@@ -82,13 +99,27 @@ fn refuse_other(about: &Metadata) -> io::Result<()> {
 /// # Errors
 /// The system's own, or what else the file is.
 pub fn given(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    given_into(path, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same in the place of what some bytes were, as [`source_into`].
+///
+/// # Errors
+/// As [`given`]; what the bytes are then is not said.
+pub fn given_into(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
     if is_stdin(path) {
-        return limited(io::stdin());
+        bytes.clear();
+        return filled(bytes, io::stdin());
     }
     let about = fs::metadata(path)?;
     match is_unnamed(path, &about) {
-        true => limited(File::open(path)?),
-        false => whole(ordinary(path, &about)?),
+        true => {
+            bytes.clear();
+            filled(bytes, File::open(path)?)
+        }
+        false => whole(ordinary(path, &about)?, bytes),
     }
 }
 
@@ -172,14 +203,16 @@ pub fn other(about: &Metadata) -> Option<&'static str> {
 /// # Errors
 /// The reader's own, or that there is more.
 pub fn limited(reader: impl Read) -> io::Result<Vec<u8>> {
-    filled(Vec::new(), reader)
+    let mut bytes = Vec::new();
+    filled(&mut bytes, reader)?;
+    Ok(bytes)
 }
 
-fn filled(mut bytes: Vec<u8>, reader: impl Read) -> io::Result<Vec<u8>> {
-    reader.take(LARGEST + 1).read_to_end(&mut bytes)?;
+fn filled(bytes: &mut Vec<u8>, reader: impl Read) -> io::Result<()> {
+    reader.take(LARGEST + 1).read_to_end(bytes)?;
     match bytes.len() as u64 > LARGEST {
         true => Err(too_large()),
-        false => Ok(bytes),
+        false => Ok(()),
     }
 }
 
@@ -211,6 +244,22 @@ mod tests {
         }
         let told = names_in(&place("loop")).unwrap_err().to_string();
         assert!(told.contains("loop could not be listed: "), "{told}");
+    }
+
+    #[test]
+    fn bytes_that_are_read_take_the_place_of_those_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let (large, small) = (dir.path().join("large"), dir.path().join("small"));
+        fs::write(&large, vec![b'a'; 2 * KEPT]).unwrap();
+        fs::write(&small, "b").unwrap();
+        let mut bytes = Vec::new();
+        for read in [source_into, given_into] {
+            read(&large, &mut bytes).unwrap();
+            assert_eq!(bytes.len(), 2 * KEPT);
+            read(&small, &mut bytes).unwrap();
+            assert_eq!(bytes, b"b");
+            assert!(bytes.capacity() <= KEPT);
+        }
     }
 
     #[test]

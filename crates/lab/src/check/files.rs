@@ -335,23 +335,26 @@ fn learned_from(
     let vocabulary = Vocabulary::builtin()?;
     let no_headers = Headers::new(&no_tree)?;
     let lessons = headers.par_chunks(64).map_init(
-        || Checker::new(&vocabulary, words, &no_headers),
-        |checker, paths| {
+        || {
+            let checker = Checker::new(&vocabulary, words, &no_headers);
+            (checker, Vec::new())
+        },
+        |(checker, text), paths| {
             let checker = checker.as_ref();
             let checker = checker.or_defect("a header cannot be looked through")?;
             let mut all = Lessons::default();
             for path in paths {
-                match input::source(path) {
-                    Ok(text) => {
-                        if !words.may_suspect(&text) && !has_nul(&text) {
+                match input::source_into(path, text) {
+                    Ok(()) => {
+                        if !words.may_suspect(text) && !has_nul(text) {
                             all.silent.insert(path.to_path_buf());
                         }
-                        all.learned.merge(checker.learn(&text));
+                        all.learned.merge(checker.learn(text));
                         let own = tree.and_then(|tree| answer::below(path, tree));
                         let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));
                         if let Some(own) = &own {
-                            all.types.add(own, &text);
-                            watch.inspect(|watch| watch.saw(own.name(), &text));
+                            all.types.add(own, text);
+                            watch.inspect(|watch| watch.saw(own.name(), text));
                         }
                     }
                     Err(error) => all.unread.push((path.to_path_buf(), error.to_string())),
@@ -417,13 +420,14 @@ fn run(work: &Work<'_>, files: &[File], types: Option<TypeIndex>) -> Result<Each
         .map_init(
             || {
                 let checker = Checker::new(&vocabulary, words, &headers);
-                checker.map(|checker| match &heard {
+                let checker = checker.map(|checker| match &heard {
                     Some(heard) => checker.hearing(heard),
                     None => checker,
-                })
+                });
+                (checker, Vec::new())
             },
-            |checker, files| {
-                let file = |file| one(&below, checker, file, watch);
+            |(checker, text), files| {
+                let file = |file| one(&below, checker, (file, &mut *text), watch);
                 let checks = files.iter().map(file).collect();
                 meter.advance(files.len());
                 checks
@@ -482,16 +486,16 @@ fn inside(path: &Path, tree: &Path) -> Option<TreePath> {
 fn one(
     below: &Below<'_>,
     checker: &mut Result<Checker<'_>, GrammarError>,
-    file: &File,
+    (file, text): (&File, &mut Vec<u8>),
     watch: Option<&Watch<'_>>,
 ) -> (Name, Checks) {
     let mut checks = Checks::default();
     let File { name, place } = file;
-    match (input::given(place), checker.as_mut()) {
-        (Ok(text), _) if has_nul(&text) => checks.miss(name, NUL.to_owned()),
-        (Ok(text), Ok(checker)) => {
-            watch.inspect(|watch| watch.saw(name, &text));
-            checks.add(name, checker.check(&below.path(file), &text));
+    match (input::given_into(place, text), checker.as_mut()) {
+        (Ok(()), _) if has_nul(text) => checks.miss(name, NUL.to_owned()),
+        (Ok(()), Ok(checker)) => {
+            watch.inspect(|watch| watch.saw(name, text));
+            checks.add(name, checker.check(&below.path(file), text));
         }
         (Err(error), _) => checks.miss(name, error.to_string()),
         (_, Err(error)) => checks.miss(name, error.to_string()),
