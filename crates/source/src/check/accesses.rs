@@ -57,8 +57,9 @@ pub(crate) struct Nodes<'t> {
 
 impl<'t> Nodes<'t> {
     pub(crate) fn of(root: Node<'t>) -> Self {
-        let (mut all, mut kinds) = (Vec::new(), Vec::new());
-        let (mut above, mut around) = (Vec::new(), Vec::new());
+        let most = root.descendant_count();
+        let (mut all, mut kinds) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let (mut above, mut around) = (Vec::with_capacity(most), Vec::new());
         visit(
             root,
             &mut |node, depth| {

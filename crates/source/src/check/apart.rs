@@ -1,5 +1,7 @@
 //! Two numbers of the user's that have nothing to do with each other.
 
+use std::rc::Rc;
+
 use std::collections::BTreeSet;
 
 use crate::expression::{Expression, Term};
@@ -70,7 +72,7 @@ fn is_number(own: &Expression) -> bool {
 /// The variables and members that a number is made of, as they are written, itself first.
 fn made_of(function: &FunctionContext<'_>, number: &Expression) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut work = vec![(number.clone(), STEPS)];
+    let mut work = vec![(Rc::new(number.clone()), STEPS)];
     while let Some((own, left)) = work.pop() {
         for part in leaves(&own) {
             let new = found.insert(function.file.plain(part.span));

@@ -1,6 +1,8 @@
 //! Numbers of the user's that may be less than 0, since nothing but the most that they may be
 //! is asked of them.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -171,7 +173,7 @@ fn lesser_at(function: &FunctionContext<'_>, name: &str, at: Span) -> Vec<Expres
     });
     // Last what takes longest.
     let own = own.filter(|(own, _)| function.pays().is_some() && kept(own));
-    own.map(|(_, value)| value).collect()
+    own.map(|(_, value)| Rc::unwrap_or_clone(value)).collect()
 }
 
 /// The same of one value of it.

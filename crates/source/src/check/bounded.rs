@@ -89,7 +89,7 @@ fn is_compared_where(
                 .filter(|own| may_bound(function, *own, number))
                 .filter(|own| !is_of_loop(*own)),
         };
-        let of = |own| Expression::of(function.context, own);
+        let of = |own| function.expression_of(own);
         found = own.is_some_and(|own| of(own).any_but_indices(&|part| part == number));
     });
     found
@@ -166,7 +166,7 @@ fn is_limited_where(
 ) -> bool {
     let graph = function.graph;
     let of = |node: Node<'_>| {
-        let own = Expression::of(function.context, node);
+        let own = function.expression_of(node);
         // `p[n - 1] == '\n'` says nothing of n.
         own.any_but_indices(&|part| part.name() == Some(name)) && counts(&own)
     };
@@ -253,10 +253,10 @@ fn asks_for_less(
     is: impl Fn(&Expression) -> bool,
 ) -> bool {
     let named = |own: &Expression| is(own.uncast().1);
-    match Expression::of(function.context, node).term {
+    match &function.expression_of(node).term {
         Term::Binary(left, operator, right) => match operator.as_str() {
-            "<" | "<=" => named(&left),
-            ">" | ">=" => named(&right),
+            "<" | "<=" => named(left),
+            ">" | ">=" => named(right),
             _ => false,
         },
         _ => false,

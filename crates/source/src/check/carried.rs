@@ -151,13 +151,7 @@ impl<'f, 'a> Walk<'f, 'a> {
 
     /// Whether all of what the variable was is gone, `a = b`, and not `a += b`.
     fn sets(&self, effect: &Effect) -> bool {
-        match self.function.expression(effect.span) {
-            Some(Expression {
-                term: Term::Assignment(_, operator, _),
-                ..
-            }) => operator == "=",
-            _ => true,
-        }
+        !matches!(&effect.kind, EffectKind::Write(write) if write.compound)
     }
 
     /// Whether a variable of the function takes a name's value as a number.
@@ -183,7 +177,7 @@ fn leaves_something(function: &FunctionContext<'_>, place: usize, edge: &Edge) -
         Some(own) if own == place => *holds,
         _ if !own.reads.contains(&place) => true,
         _ => {
-            let asked = Expression::written(&own.text, function.context.vocabulary);
+            let asked = function.asked(own);
             asked.is_some_and(|asked| holds_for_more(&asked) == Some(*holds))
         }
     })
@@ -225,11 +219,8 @@ pub(crate) fn is_asked_for_errors(
 ) -> bool {
     let mut tests = function.graph.comparisons.iter();
     tests.any(|test| {
-        let Some(Expression {
-            term: Term::Binary(left, operator, right),
-            ..
-        }) = function.expression(*test)
-        else {
+        let whole = function.expression(*test);
+        let Some(Term::Binary(left, operator, right)) = whole.as_ref().map(|own| &own.term) else {
             return false;
         };
         let mut named = function.graph.effects_in(*test);

@@ -9,7 +9,7 @@ use tree_sitter::{Node, Tree};
 use crate::bound::Unparsed;
 use crate::calls::{Copied, Duplicates, Fence, Handler, Outcome};
 use crate::expression::Expression;
-use crate::flow::{Action, Begin, Effect, EffectKind, Flow, Local, Node as Step};
+use crate::flow::{Action, Begin, Condition, Effect, EffectKind, Flow, Local, Node as Step};
 use crate::hashed::{HashMap, HashSet};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
@@ -67,9 +67,11 @@ const FEW: usize = 16;
 
 /// The expressions of a function that were asked for: many rules ask for the same.
 pub(crate) struct Expressions {
-    places: RefCell<HashMap<Span, Option<Expression>>>,
+    places: RefCell<HashMap<Span, Option<Rc<Expression>>>>,
     /// By the numbers of their nodes.
     nodes: RefCell<HashMap<usize, Rc<Expression>>>,
+    /// By the words of a condition.
+    conditions: RefCell<HashMap<String, Option<Rc<Expression>>>>,
     /// How many more bytes may be kept.
     room: Cell<usize>,
 }
@@ -79,26 +81,31 @@ impl Default for Expressions {
         Self {
             places: RefCell::default(),
             nodes: RefCell::default(),
+            conditions: RefCell::default(),
             room: Cell::new(KEPT),
         }
     }
 }
 
 impl Expressions {
-    /// Whether one more may be kept, which then is.
-    fn takes(&self, place: Span) -> bool {
-        let left = self.room.get().checked_sub(place.end - place.start);
+    /// Whether one more of so many bytes may be kept, which then is.
+    fn takes(&self, bytes: usize) -> bool {
+        let left = self.room.get().checked_sub(bytes);
         self.room.set(left.unwrap_or(self.room.get()));
         left.is_some()
     }
 
     /// The expression in a place.
-    fn at(&self, place: Span, read: impl FnOnce() -> Option<Expression>) -> Option<Expression> {
+    fn at(
+        &self,
+        place: Span,
+        read: impl FnOnce() -> Option<Rc<Expression>>,
+    ) -> Option<Rc<Expression>> {
         if let Some(known) = self.places.borrow().get(&place) {
             return known.clone();
         }
         let found = read();
-        if self.takes(place) {
+        if self.takes(place.end - place.start) {
             self.places.borrow_mut().insert(place, found.clone());
         }
         found
@@ -110,9 +117,27 @@ impl Expressions {
             return Rc::clone(known);
         }
         let found = Rc::new(read());
-        if self.takes(span(node)) {
+        let place = span(node);
+        if self.takes(place.end - place.start) {
             let kept = Rc::clone(&found);
             self.nodes.borrow_mut().insert(node.id(), kept);
+        }
+        found
+    }
+
+    /// The expression that a condition is.
+    fn asked(
+        &self,
+        condition: &str,
+        read: impl FnOnce() -> Option<Expression>,
+    ) -> Option<Rc<Expression>> {
+        if let Some(known) = self.conditions.borrow().get(condition) {
+            return known.clone();
+        }
+        let found = read().map(Rc::new);
+        if self.takes(condition.len()) {
+            let mut known = self.conditions.borrow_mut();
+            known.insert(condition.to_owned(), found.clone());
         }
         found
     }
@@ -574,7 +599,7 @@ impl FunctionContext<'_> {
     }
 
     /// The expression in a place, which the parser need not have seen.
-    pub(crate) fn expression(&self, place: Span) -> Option<Expression> {
+    pub(crate) fn expression(&self, place: Span) -> Option<Rc<Expression>> {
         self.read.at(place, || self.read_at(place))
     }
 
@@ -584,14 +609,21 @@ impl FunctionContext<'_> {
         self.read.of(node, read)
     }
 
-    fn read_at(&self, place: Span) -> Option<Expression> {
+    /// What a condition of the graph asks, of which the graph has the words.
+    pub(crate) fn asked(&self, condition: &Condition) -> Option<Rc<Expression>> {
+        let text = &condition.text;
+        let read = || Expression::written(text, self.context.vocabulary);
+        self.read.asked(text, read)
+    }
+
+    fn read_at(&self, place: Span) -> Option<Rc<Expression>> {
         let seen = self
             .root
             .named_descendant_for_byte_range(place.start, place.end);
         if let Some(node) = seen.filter(|node| span(*node) == place && is_expression(*node)) {
-            return Some(Expression::of(self.context, node));
+            return Some(self.expression_of(node));
         }
-        Expression::read(self.file.text, place, self.context.vocabulary)
+        Expression::read(self.file.text, place, self.context.vocabulary).map(Rc::new)
     }
 
     /// Whether the function gives a place another value anywhere.
@@ -601,7 +633,7 @@ impl FunctionContext<'_> {
             found |= node.known_kind() == "assignment_expression"
                 && node
                     .part("left")
-                    .is_some_and(|left| Expression::of(self.context, left) == *place);
+                    .is_some_and(|left| *self.expression_of(left) == *place);
         });
         found
     }

@@ -123,7 +123,7 @@ fn any(function: &FunctionContext<'_>, is: &dyn Fn(&Expression) -> bool) -> bool
     let mut found = false;
     function.each_of(&KINDS, |node| {
         if !found && KINDS.contains(&node.known_kind()) {
-            found = is(&Expression::of(function.context, node));
+            found = is(&function.expression_of(node));
         }
     });
     found
@@ -233,7 +233,7 @@ fn is_added(function: &FunctionContext<'_>, pointer: &str, count: &str) -> bool 
     function.each_of(&["binary_expression"], |node| {
         let sum = matches!(function.context.operator(node), b"+" | b"-");
         if sum && node.known_kind() == "binary_expression" {
-            let whole = Expression::of(function.context, node);
+            let whole = function.expression_of(node);
             let named = |part: &Expression| part.name() == Some(count);
             found |= added_to(&whole, pointer) && whole.any(&named);
         }

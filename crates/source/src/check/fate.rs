@@ -1,6 +1,8 @@
 //! What becomes of a fault: which ways a function takes where an access failed, and who
 //! asks for its result.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -358,11 +360,9 @@ impl<'f> Walk<'f> {
             self.work.extend([one, other]);
             return;
         }
-        let vocabulary = self.function.context.vocabulary;
-        let read = || Expression::written(&own.text, vocabulary);
         let error = match asks {
             true => Some(true),
-            false => read().and_then(|own| {
+            false => self.function.asked(own).and_then(|own| {
                 let test = Test::of(&own)?;
                 test.of.name().map(|_| test.holds)
             }),
@@ -435,7 +435,7 @@ pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> Option<bool> {
         let given = graph.statement(node.span).and_then(|own| own.expression);
         match (returned, given.and_then(|given| function.expression(given))) {
             (Some(place), _) => match taken_by(function, *place) {
-                Some(values) => values.iter().for_each(&mut look),
+                Some(values) => values.iter().for_each(|own| look(own)),
                 None => return None,
             },
             (None, Some(own)) => look(&own),
@@ -446,7 +446,7 @@ pub(crate) fn tells_fault(function: &FunctionContext<'_>) -> Option<bool> {
 }
 
 /// What a plain variable of the function takes; none where it may take anything.
-fn taken_by(function: &FunctionContext<'_>, place: usize) -> Option<Vec<Expression>> {
+fn taken_by(function: &FunctionContext<'_>, place: usize) -> Option<Vec<Rc<Expression>>> {
     let graph = function.graph;
     let local = graph.places.as_local(place)?;
     graph
@@ -465,7 +465,7 @@ fn taken_by(function: &FunctionContext<'_>, place: usize) -> Option<Vec<Expressi
         },
         _ => None,
     });
-    let values: Option<Vec<Option<Expression>>> = values.collect();
+    let values: Option<Vec<Option<Rc<Expression>>>> = values.collect();
     Some(values?.into_iter().flatten().collect())
 }
 

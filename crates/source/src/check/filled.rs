@@ -357,13 +357,15 @@ fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
 
 /// Whether a node is in an operand of inline assembly, which the parser sees as a
 /// call.
-fn is_operand(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    let mut around = std::iter::successors(Some(node), Node::parent);
+fn is_operand<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> bool {
+    let mut around = std::iter::once(node).chain(function.around(node));
     around.any(|node| {
-        let tokens = function_tokens(function);
-        let at = tokens.partition_point(|t| t.span.start < node.start_byte());
-        let word = tokens.get(at).map(|t| t.span.of(function.file.text));
-        node.known_kind() == "call_expression" && word.is_some_and(is_assembly)
+        let word = || {
+            let tokens = function_tokens(function);
+            let at = tokens.partition_point(|t| t.span.start < node.start_byte());
+            tokens.get(at).map(|t| t.span.of(function.file.text))
+        };
+        node.known_kind() == "call_expression" && word().is_some_and(is_assembly)
     })
 }
 
@@ -404,8 +406,8 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let assigned = parent.known_kind() == "assignment_expression"
         && function.context.operator(parent) == b"="
         && parent.part("left").map(|l| l.id()) == Some(node.id());
-    let call = parent
-        .parent()
+    let call = function
+        .above(parent)
         .filter(|c| c.known_kind() == "call_expression");
     let read = call.is_some_and(|call| {
         let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();

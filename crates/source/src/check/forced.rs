@@ -19,7 +19,7 @@ pub(crate) fn kernels_place(
     function: &FunctionContext<'_>,
     access: &Access<'_>,
 ) -> Option<Expression> {
-    cast_place(function, &function.expression(access.user)?, false)
+    cast_place(function, &*function.expression(access.user)?, false)
 }
 
 /// The same of an address that another function is given; by force as well, where that is said
@@ -39,7 +39,8 @@ pub(crate) fn cast_place(
     }
     let place = match &own.term {
         Term::Address(place) => place,
-        // An array stands for its address.
+        _ if !marked => return None,
+        // An array stands for its address. A type takes a search of the headers.
         Term::Name(_) | Term::Member { .. } if is_array(function, own) => own,
         _ => return None,
     };

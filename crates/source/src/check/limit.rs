@@ -1,5 +1,7 @@
 //! The largest value that a number may have where a function refuses larger ones.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
@@ -159,11 +161,11 @@ pub(crate) fn taken(
     function: &FunctionContext<'_>,
     number: &Expression,
     at: Span,
-) -> Vec<Expression> {
+) -> Vec<Rc<Expression>> {
     let values = function.graph.assignments();
     let own = values.filter(|(name, place)| Some(*name) == number.name() && place.end <= at.start);
     let own = own.filter_map(|(_, place)| function.expression(place));
-    own.chain([number.clone()]).collect()
+    own.chain([Rc::new(number.clone())]).collect()
 }
 
 /// What a number is held against before a place, or is the lesser of it and something else, and
@@ -245,7 +247,7 @@ fn asked(
         function.context.operator(node),
         b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
     );
-    let own = Expression::of(function.context, node);
+    let own = function.expression_of(node);
     let named = own.any_but_indices(&|part| part == number);
     let about = compares && named && !is_of_zero(function, place) && !is_of_loop(node);
     if !about || refuses_less(function, node, |own| own == number) || is_of_lesser(function, node) {
@@ -265,21 +267,21 @@ fn refuses_more(
     number: &Expression,
     at: Span,
 ) -> Option<Limit> {
-    let own = Expression::of(function.context, node);
-    let Term::Binary(left, operator, right) = own.term else {
+    let own = function.expression_of(node);
+    let Term::Binary(left, operator, right) = &own.term else {
         return None;
     };
     let (node, turned) = denied(node);
     let is = |side: &Expression| side.uncast().1 == number;
     let (other, included, refuses) = match operator.as_str() {
-        ">" if is(&left) => (*right, true, true),
-        ">=" if is(&left) => (*right, false, true),
-        "<" if is(&right) => (*left, true, true),
-        "<=" if is(&right) => (*left, false, true),
-        "<=" if is(&left) => (*right, true, false),
-        "<" if is(&left) => (*right, false, false),
-        ">=" if is(&right) => (*left, true, false),
-        ">" if is(&right) => (*left, false, false),
+        ">" if is(left) => (&**right, true, true),
+        ">=" if is(left) => (&**right, false, true),
+        "<" if is(right) => (&**left, true, true),
+        "<=" if is(right) => (&**left, false, true),
+        "<=" if is(left) => (&**right, true, false),
+        "<" if is(left) => (&**right, false, false),
+        ">=" if is(right) => (&**left, true, false),
+        ">" if is(right) => (&**left, false, false),
         _ => return None,
     };
     let value = bytes(function, other.uncast().1);
@@ -288,13 +290,13 @@ fn refuses_more(
         false => value.and_then(|value| value.checked_sub(1)),
     };
     let own = match refuses != turned {
-        true => of_refusal(function, node, (number, at), (&other, included, value)),
+        true => of_refusal(function, node, (number, at), (other, included, value)),
         false => is_done_where(node, at).then(|| (span(node), value)),
     };
     let (place, value) = own?;
     Some(Limit {
         value,
-        other,
+        other: other.clone(),
         included,
         place,
         given: false,
@@ -317,7 +319,7 @@ fn is_of_lesser(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
     let mut around = std::iter::successors(node.parent(), Node::parent);
     let holder = around.find(|own| own.known_kind() != "parenthesized_expression");
     let holder = holder.filter(|own| own.known_kind() == "conditional_expression");
-    holder.is_some_and(|own| lesser(&Expression::of(function.context, own)).is_some())
+    holder.is_some_and(|own| lesser(&function.expression_of(own)).is_some())
 }
 
 /// Whether a place is done only where a condition holds: `if (n <= N) { … }`.

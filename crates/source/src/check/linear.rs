@@ -52,7 +52,7 @@ impl Linear {
             }
             Term::Name(name) => {
                 let value = || function.expression(function.graph.only_value(name)?);
-                let value = value().filter(is_sum);
+                let value = value().filter(|own| is_sum(own));
                 let own = value.and_then(|value| own(&value));
                 own.or_else(|| Some(Self::product(size, 1)))
             }

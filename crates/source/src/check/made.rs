@@ -1,5 +1,7 @@
 //! Where a function of the file has a user's address from.
 
+use std::rc::Rc;
+
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
 use crate::types::Shape;
@@ -39,8 +41,8 @@ pub(crate) fn made(function: &FunctionContext<'_>, name: &str) -> Option<Made> {
         .assignments()
         .filter(|(own, _)| *own == local.name);
     let values = values.map(|(_, place)| function.expression(place));
-    let values: Option<Vec<Expression>> = values.collect();
-    let own = |value: &Expression| (!value.is_null()).then(|| source(function, value));
+    let values: Option<Vec<Rc<Expression>>> = values.collect();
+    let own = |value: &Rc<Expression>| (!value.is_null()).then(|| source(function, value));
     let all: Option<Vec<Made>> = values?.iter().filter_map(own).collect();
     all?.into_iter().next()
 }
@@ -78,7 +80,7 @@ fn source(function: &FunctionContext<'_>, value: &Expression) -> Option<Made> {
 fn given_of_number(function: &FunctionContext<'_>) -> Option<()> {
     let statements = function.graph.statements.iter();
     let returns = statements.filter(|own| own.kind == StatementKind::Return);
-    let given: Option<Vec<Expression>> = returns
+    let given: Option<Vec<Rc<Expression>>> = returns
         .map(|own| function.expression(own.expression?))
         .collect();
     let given = given?.into_iter().filter(|own| !own.is_null());

@@ -1,5 +1,7 @@
 //! How much a string that is written would have, where that is more than there is room for.
 
+use std::rc::Rc;
+
 use tollgate_defect::answer;
 
 use crate::Direction;
@@ -70,7 +72,7 @@ fn of_copy(
             function.graph.local(name).filter(|own| own.plain)?;
             function.expression(function.graph.only_value(name)?)?
         }
-        None => number.clone(),
+        None => Rc::new(number.clone()),
     };
     let call = written.uncast().1;
     let (name, given) = call.call()?;

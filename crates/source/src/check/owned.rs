@@ -389,13 +389,12 @@ impl<'f, 's> Owner<'f, 's> {
 
     /// The conditions that tell whether there is anything: `p`, `IS_ERR(p)`, `fd < 0`.
     fn nothing(&self) -> HashMap<usize, bool> {
-        let vocabulary = self.function.context.vocabulary;
         let conditions = self.function.graph.conditions.iter().enumerate();
         let tells = |(at, condition): (usize, &crate::flow::Condition)| {
             if !condition.text.contains(&self.local.name) {
                 return None;
             }
-            let asked = Expression::written(&condition.text, vocabulary)?;
+            let asked = self.function.asked(condition)?;
             Some((at, self.holds_for_nothing(&asked)?))
         };
         conditions.filter_map(tells).collect()

@@ -1,5 +1,7 @@
 //! The range that a begin checks, as far as its arguments say.
 
+use std::rc::Rc;
+
 use std::collections::{BTreeMap, BTreeSet};
 use tollgate_defect::answer;
 
@@ -23,7 +25,7 @@ pub(crate) struct Range {
     /// The address without casts.
     address: Expression,
     /// The size; none if the begin takes none.
-    size: Option<Expression>,
+    size: Option<Rc<Expression>>,
     /// How many elements of the object, where the size says so.
     pub(crate) elements: Option<u64>,
     /// How many bytes, where the size says so.
@@ -44,7 +46,7 @@ impl Range {
         let address = function.file.plain(place);
         let plain = whole.uncast().1;
         Some(Self {
-            extent: checked(function, begin, size.as_ref(), plain),
+            extent: checked(function, begin, size.as_deref(), plain),
             words: match begin.size {
                 Some(size) => format!("{} from {address}", function.file.plain(size)),
                 None => format!("what {address} points to"),
@@ -125,7 +127,7 @@ impl Range {
     /// The size, where the range begins at what the variable points to.
     pub(crate) fn size_at_root(&self) -> Option<&Expression> {
         let plain = self.address.name() == Some(&self.root);
-        self.size.as_ref().filter(|_| plain)
+        self.size.as_deref().filter(|_| plain)
     }
 
     /// The variable that counts the elements: `n` of `n * sizeof(*p)`.
@@ -428,10 +430,8 @@ pub(crate) fn beside<'s>(function: &'s FunctionContext<'_>, one: &str) -> BTreeS
 
 /// Whether a user pointer goes on by a number, `p += n`: it is made of that no more than of 1.
 fn is_step(function: &FunctionContext<'_>, effect: &Effect, name: &str) -> bool {
-    let Some(Expression { term, .. }) = function.expression(effect.span) else {
-        return false;
-    };
-    let Term::Assignment(pointer, operator, _) = &term else {
+    let whole = function.expression(effect.span);
+    let Some(Term::Assignment(pointer, operator, _)) = whole.as_ref().map(|own| &own.term) else {
         return false;
     };
     operator != "=" && pointer.name() == Some(name) && declared_type(function, name).is_some()

@@ -1,5 +1,7 @@
 //! Tests of what a call gives for what it never is.
 
+use std::rc::Rc;
+
 use std::cell::OnceCell;
 
 use tree_sitter::Node;
@@ -28,7 +30,7 @@ pub(crate) fn tested(
         match parent.known_kind() {
             "parenthesized_expression" => {}
             "binary_expression" => {
-                let own = Expression::of(function.context, parent);
+                let own = function.expression_of(parent);
                 return is_asked(&own, told).map(|_| span(parent));
             }
             "assignment_expression" if operator == b"=" => {
@@ -77,7 +79,7 @@ pub(crate) fn is_asked(own: &Expression, told: Told) -> Option<bool> {
 pub(crate) struct Test {
     place: Span,
     name: String,
-    whole: Expression,
+    whole: Rc<Expression>,
 }
 
 impl Test {

@@ -2,7 +2,7 @@
 //! say: what sparse calls the address space.
 
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Local};
+use crate::flow::{EffectKind, Local};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
 use crate::span::Span;
@@ -46,9 +46,9 @@ pub(crate) fn takes_another(function: &FunctionContext<'_>, place: &Expression) 
         if found || node.known_kind() != "assignment_expression" {
             return;
         }
-        found = match Expression::of(function.context, node).term {
-            Term::Assignment(left, operator, value) if *left == *place => {
-                operator != "=" || !is_users(function, &value)
+        found = match &function.expression_of(node).term {
+            Term::Assignment(left, operator, value) if **left == *place => {
+                operator != "=" || !is_users(function, value)
             }
             _ => false,
         };
@@ -73,16 +73,15 @@ pub(crate) fn may_be_another(function: &FunctionContext<'_>, name: &str) -> bool
 /// the user's.
 pub(crate) fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> bool {
     let graph = function.graph;
-    let steps = |effect: &Effect| match function.expression(effect.span).map(|own| own.term) {
-        Some(Term::Assignment(_, operator, _)) => operator != "=",
-        _ => false,
-    };
     let mut effects = graph.effects.iter();
     effects.any(|effect| match &effect.kind {
-        EffectKind::Write(write) if !write.next => {
+        EffectKind::Write(write) if !write.next && !write.compound => {
+            let users = || {
+                let value = write.value.and_then(|at| function.expression(at));
+                value.is_some_and(|value| is_users(function, &value))
+            };
             let own = graph.name_of(effect) == name && graph.is_whole(effect);
-            let value = write.value.and_then(|at| function.expression(at));
-            own && !steps(effect) && !value.is_some_and(|value| is_users(function, &value))
+            own && !users()
         }
         _ => false,
     })

@@ -186,8 +186,8 @@ fn may_end(function: &FunctionContext<'_>, string: &Expression, read: Span) -> b
     let mut ended = false;
     function.each_of(&["assignment_expression"], |node| {
         let left = node.part("left").filter(|_| !ended);
-        let left = left.map(|left| Expression::of(function.context, left));
-        ended |= left.is_some_and(|left| left != *string && left.any(&|part| part == string));
+        let left = left.map(|left| function.expression_of(left));
+        ended |= left.is_some_and(|left| *left != *string && left.any(&|part| part == string));
     });
     let mut before = function
         .calls

@@ -1,5 +1,7 @@
 //! What a call of a function of the file does to user memory, as its own body says.
 
+use std::rc::Rc;
+
 use crate::calls::{Duplicates, Outcome};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, StatementKind};
@@ -103,7 +105,7 @@ fn told(function: &FunctionContext<'_>) -> Option<Told> {
     let returns = statements.filter(|own| own.kind == StatementKind::Return);
     let mut given = Vec::new();
     for value in returns.filter_map(|own| own.expression) {
-        leaves(&function.expression(value)?, &mut given);
+        leaves(&*function.expression(value)?, &mut given);
     }
     let (left, other): (Vec<&Expression>, Vec<&Expression>) =
         given.iter().partition(|own| is_left(function, own));
@@ -278,8 +280,8 @@ impl Given {
         let statements = function.graph.statements.iter();
         let returns = statements.filter(|own| own.kind == StatementKind::Return);
         let given = returns.filter_map(|own| function.expression(own.expression?));
-        let given: Vec<Expression> = given.collect();
-        let null = given.iter().any(Expression::is_null);
+        let given: Vec<Rc<Expression>> = given.collect();
+        let null = given.iter().any(|own| own.is_null());
         let calls: Vec<Expression> = given.iter().flat_map(|own| made(function, own)).collect();
         let of_call = |own: &Expression| {
             let (name, _) = own.call()?;

@@ -82,17 +82,8 @@ fn whole_value(function: &FunctionContext<'_>, own: &Effect) -> Option<(Span, Sp
     let EffectKind::Write(write) = &own.kind else {
         return None;
     };
-    let whole = function.graph.is_whole(own) && !write.optional;
-    let plain = function
-        .expression(own.span)
-        .is_none_or(|own| match &own.term {
-            Term::Assignment(_, operator, _) => operator == "=",
-            _ => true,
-        });
-    write
-        .value
-        .filter(|_| whole && plain)
-        .map(|value| (value, own.span))
+    let whole = function.graph.is_whole(own) && !write.optional && !write.compound;
+    write.value.filter(|_| whole).map(|value| (value, own.span))
 }
 
 /// The nodes in which the variable takes a value, each with where.

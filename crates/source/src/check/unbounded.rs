@@ -296,9 +296,9 @@ fn values(
     let mut values = Vec::new();
     function.each_of(&["assignment_expression"], |node| {
         if node.known_kind() == "assignment_expression" {
-            match Expression::of(function.context, node).term {
+            match &function.expression_of(node).term {
                 Term::Assignment(left, operator, value)
-                    if *left == *member && comes_before(function, span(node), at) =>
+                    if **left == *member && comes_before(function, span(node), at) =>
                 {
                     values.push((operator == "=").then(|| value.uncast().1.clone()));
                 }
@@ -460,7 +460,7 @@ fn by_callers(
             let mut sources = caller.calls.iter().filter(called).map(|call| {
                 let given = call.part("arguments")?;
                 let given = given.named_child(answer::fits::<u32, _>(at)?)?;
-                let given = Expression::of(caller.context, given);
+                let given = caller.expression_of(given);
                 let given = given.uncast().1;
                 let given = match member {
                     None => given.clone(),

@@ -125,8 +125,10 @@ impl<'t> Builder<'_, '_> {
         {
             self.wrapped(node, arguments, name);
         } else {
-            let alone = node.parent().map(|own| own.known_kind()) == Some("expression_statement");
-            let ends = alone && self.source.words.ends(&name);
+            // The parser library comes down from the root for what a node stands in.
+            let alone =
+                || node.parent().map(|own| own.known_kind()) == Some("expression_statement");
+            let ends = self.source.words.ends(&name) && alone();
             self.other(node, arguments, name);
             if ends {
                 self.ways.clear();

@@ -186,6 +186,7 @@ impl<'t> Builder<'_, '_> {
         self.value(right);
         let write = Write {
             value: Some(span(right)),
+            compound: true,
             ..Write::default()
         };
         self.changed(left, write, span(node));

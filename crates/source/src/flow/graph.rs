@@ -57,6 +57,8 @@ pub struct Write {
     pub copies: bool,
     /// Whether it is the next of what it was, which the expression gives: `x++`.
     pub next: bool,
+    /// Whether it takes in what the place held, by a compound assignment: `x += n`.
+    pub compound: bool,
     /// Whether the place may keep what it held: code of a configuration.
     pub optional: bool,
 }

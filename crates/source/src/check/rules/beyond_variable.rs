@@ -528,10 +528,11 @@ fn refuses_less_than(
         if found.is_some() || node.known_kind() != "binary_expression" || !named {
             return;
         }
-        let Term::Binary(left, _, right) = Expression::of(function.context, node).term else {
+        let whole = function.expression_of(node);
+        let Term::Binary(left, _, right) = &whole.term else {
             return;
         };
-        let sized = [&left, &right]
+        let sized = [left, right]
             .iter()
             .any(|own| space::bytes(function, own.uncast().1) == Some(size));
         let less = sized && bounded::refuses_less(function, node, |own| own == number);

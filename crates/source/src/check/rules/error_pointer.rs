@@ -5,7 +5,7 @@ use crate::check::known::Fails;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Edge, Effect, EffectKind, Node as Step, StatementKind};
+use crate::flow::{Action, Condition, Edge, Effect, EffectKind, Node as Step, StatementKind};
 use crate::hashed::HashSet;
 use crate::site::span;
 use crate::span::Span;
@@ -60,8 +60,8 @@ fn freed(
     (fails != Fails::Null).then_some(())?;
     let place = place_of(function, at, target)?;
     let root = graph.places.root(place);
-    let asks = |text: &str| {
-        let own = Expression::written(text, function.context.vocabulary);
+    let asks = |condition: &Condition| {
+        let own = function.asked(condition);
         let own = own.filter(|own| own.call().is_some_and(|(name, _)| words.tells_errors(name)));
         own.is_some_and(|own| {
             own.call()
@@ -69,7 +69,7 @@ fn freed(
         })
     };
     let conditions = graph.conditions.iter().enumerate();
-    let tests = conditions.filter(|(_, own)| own.reads.contains(&place) && asks(&own.text));
+    let tests = conditions.filter(|(_, own)| own.reads.contains(&place) && asks(own));
     let tests: HashSet<usize> = tests.map(|(at, _)| at).collect();
     let starts = graph.nodes.iter().flat_map(|node| node.next.iter());
     let starts = starts.filter_map(|(edge, next)| match edge {

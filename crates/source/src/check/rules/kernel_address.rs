@@ -45,7 +45,7 @@ fn as_number(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let found = match (access.word.count.is_some(), &value.term) {
         (false, Term::Name(name)) => {
             let only = function.graph.only_value(name)?;
-            number(function, &function.expression(only)?)
+            number(function, &*function.expression(only)?)
         }
         (false, _) => number(function, &value),
         (true, Term::Address(object)) => {

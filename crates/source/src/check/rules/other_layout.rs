@@ -180,7 +180,7 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let file = function.file;
     let value = function.expression_of(access.value_node);
     let own = space::pointee(function, &value)?;
-    let users = space::pointee(function, &function.expression(access.user)?)?;
+    let users = space::pointee(function, &*function.expression(access.user)?)?;
     // Last what takes longest: types are looked for in the headers.
     if own == users {
         return None;

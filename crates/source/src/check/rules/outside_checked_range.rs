@@ -244,7 +244,7 @@ fn moved_over(
     let (root, size) = (range.root.as_str(), range.size_at_root()?);
     let nodes = vec![node];
     let checked = Checked { nodes, root, size };
-    let by = moved::over(function, &checked, &function.expression(user)?, place)?;
+    let by = moved::over(function, &checked, &*function.expression(user)?, place)?;
     let by = function.file.plain(by.span);
     Some(format!("{root} has moved by {by} elements"))
 }

@@ -79,13 +79,13 @@ fn allocated(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation
         let value = function.graph.only_value(name)?;
         function.expression(value)
     });
-    let size = value.unwrap_or(size);
+    let size = value.as_deref().unwrap_or(&size);
     match &size.uncast().1.term {
         Term::Binary(left, operator, right) if operator == "+" => {
             let wrong = |side: &Expression| wrong(function, call, name, &target, side);
             wrong(left).or_else(|| wrong(right))
         }
-        _ => wrong(function, call, name, &target, &size),
+        _ => wrong(function, call, name, &target, size),
     }
 }
 

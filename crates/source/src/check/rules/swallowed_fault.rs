@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use crate::Direction;
@@ -267,7 +269,7 @@ fn is_fault(function: &FunctionContext<'_>, at: Span) -> bool {
 }
 
 /// What a `return` gives.
-fn given(function: &FunctionContext<'_>, at: Span) -> Option<Expression> {
+fn given(function: &FunctionContext<'_>, at: Span) -> Option<Rc<Expression>> {
     let given = function.graph.statement(at).and_then(|own| own.expression);
     function.expression(given?)
 }

@@ -85,7 +85,7 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let mut places = given.iter().enumerate().filter_map(|(at, own)| {
         let only = own.name().and_then(|name| function.graph.only_value(name));
         let value = only.and_then(|at| function.expression(at));
-        let place = cast_place(function, value.as_ref().unwrap_or(own), true)?;
+        let place = cast_place(function, value.as_deref().unwrap_or(own), true)?;
         Some((at, own, place))
     });
     let (at, own, place) = places.next()?;

@@ -92,7 +92,7 @@ fn counted(
     let name = number.name()?;
     let mut around = std::iter::successors(Some(node), Node::parent);
     let round = around.find(|own| own.known_kind() == "for_statement")?;
-    let asked = Expression::of(function.context, round.part("condition")?);
+    let asked = function.expression_of(round.part("condition")?);
     let Term::Binary(left, operator, most) = &asked.term else {
         return None;
     };

@@ -358,10 +358,8 @@ fn full(
 /// what is made of itself: `at = data; at += 4;`.
 fn origin(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     let graph = function.graph;
-    let steps = |effect: &Effect| {
-        let whole = function.expression(effect.span).map(|own| own.term);
-        matches!(whole, Some(Term::Assignment(_, operator, _)) if operator != "=")
-    };
+    let steps =
+        |effect: &Effect| matches!(&effect.kind, EffectKind::Write(write) if write.compound);
     let taken = graph
         .effects
         .iter()

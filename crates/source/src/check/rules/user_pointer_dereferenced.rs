@@ -324,14 +324,14 @@ fn violation(function: &FunctionContext<'_>, at: Span, what: &str, load: bool) -
 
 /// What a pointer of the function that a load or a store goes through points to.
 fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
+    let name = function.graph.name_of(effect);
+    let of = declared_type(function, name).filter(|_| is_the_users(function, effect))?;
     let place = function.expression(effect.span)?;
     let target = stored_to(&place);
     // Whoever casts it says that it is the kernel's there.
     if target.any(&|own: &Expression| matches!(own.term, Term::Cast(..))) {
         return None;
     }
-    let name = function.graph.name_of(effect);
-    let of = declared_type(function, name).filter(|_| is_the_users(function, effect))?;
     let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
     (!load || plain()).then(|| format!("{name} points to {of}"))
 }
@@ -425,7 +425,7 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     if taken || !stored && !is_plain(function, span(node)) {
         return None;
     }
-    let place = Expression::of(function.context, node);
+    let place = function.expression_of(node);
     let pointer = space::followed(&place)?;
     let users = space::is_users(function, pointer) || is_programs_number(function, pointer);
     if pointer.name().is_some() || !users {
@@ -438,7 +438,7 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         return None;
     }
     let pointer = holder(function, pointer)?;
-    let whole_place = Expression::of(function.context, bare(whole));
+    let whole_place = function.expression_of(bare(whole));
     if pointer.name().is_some() || !stored && !has_value(function, &whole_place) {
         return None;
     }

@@ -63,7 +63,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
         b"<" | b"<=" => false,
         _ => return None,
     };
-    let own = Expression::of(function.context, node);
+    let own = function.expression_of(node);
     let Term::Binary(left, _, right) = &own.term else {
         return None;
     };
