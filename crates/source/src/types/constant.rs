@@ -164,10 +164,11 @@ impl Query<'_> {
             TokenKind::Punct(b'(') => self.parenthesis(input, scope),
             TokenKind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) => {
                 input.next();
+                let most = input.peek(0).and_then(|own| self.most(own));
                 let value = self.nested("a constant", |run| run.unary(input, scope))?;
                 Ok(match sign {
                     b'-' => -value,
-                    b'~' => !value,
+                    b'~' => most.map_or(!value, |most| value ^ most),
                     b'!' => i128::from(value == 0),
                     _ => value,
                 })
@@ -175,6 +176,22 @@ impl Query<'_> {
             TokenKind::Word => self.named_value(input, &word.text, scope),
             _ => Err(unclear(input)),
         }
+    }
+
+    /// The largest number of the type that an unsigned literal has, `~0U`: C11, 6.4.4.1. To the
+    /// preprocessor each has the largest type.
+    fn most(&self, literal: &Word) -> Option<i128> {
+        let suffix = literal
+            .text
+            .trim_start_matches(|own: char| own.is_ascii_hexdigit() || own == 'x');
+        let unsigned = literal.kind == TokenKind::Number && suffix.contains(['u', 'U']);
+        let bytes = match suffix.matches(['l', 'L']).count() {
+            0 if self.deciding.is_empty() => 4,
+            1 if self.deciding.is_empty() => self.machine.long,
+            _ => 8,
+        };
+        let bits = answer::fits::<u32, _>(bytes * 8)?;
+        unsigned.then(|| 1i128.checked_shl(bits).map(|own| own - 1))?
     }
 
     /// `(value)` or `(type)value`: a cast changes no number that a size can have.
