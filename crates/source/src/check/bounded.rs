@@ -247,7 +247,7 @@ pub(crate) fn refuses_less(
 }
 
 /// Whether a comparison holds where a number is less than something.
-fn asks_for_less(
+pub(crate) fn asks_for_less(
     function: &FunctionContext<'_>,
     node: Node<'_>,
     is: impl Fn(&Expression) -> bool,
@@ -264,7 +264,7 @@ fn asks_for_less(
 }
 
 /// Whether a place is done only where a condition did not hold: its `else`.
-fn is_otherwise(node: Node<'_>, at: Span) -> bool {
+pub(crate) fn is_otherwise(node: Node<'_>, at: Span) -> bool {
     let holder = refused(node).and_then(|then| then.parent());
     let otherwise = holder.and_then(|own| own.part("alternative"));
     otherwise.is_some_and(|own| span(own).contains(at))

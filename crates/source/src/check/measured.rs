@@ -2,7 +2,7 @@
 //! may have taken the 0 away in between.
 
 use crate::Direction;
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::site::span;
 use crate::span::Span;
@@ -88,15 +88,20 @@ fn copies(function: &FunctionContext<'_>) -> Vec<Copy> {
 }
 
 /// Whether an element of the copy is asked for or set behind it, or a call is given it with its
-/// length, which may look for the 0.
+/// length, which may look for the 0. Whether there is any string its first element says, and not
+/// whether that ends.
 fn is_looked_at(function: &FunctionContext<'_>, copy: &Copy) -> bool {
     let graph = function.graph;
     let behind = |at: Span| at.start >= copy.span.end;
     let mut effects = graph.effects.iter();
     let element = effects.any(|own| {
-        let does = matches!(own.kind, EffectKind::Read | EffectKind::Write(_));
         let part = graph.name_of(own) == copy.object && !graph.is_whole(own);
-        does && part && behind(own.span)
+        part && behind(own.span)
+            && match own.kind {
+                EffectKind::Write(_) => true,
+                EffectKind::Read => !is_first(function, own.span),
+                _ => false,
+            }
     });
     let mut calls = function.calls.iter().filter(|own| behind(span(**own)));
     element || calls.any(|call| is_given_both(&function.expression_of(*call), copy))
@@ -106,4 +111,14 @@ fn is_given_both(call: &Expression, copy: &Copy) -> bool {
     let object = |part: &Expression| part.name() == Some(copy.object.as_str());
     let length = |part: &Expression| part.name().is_some() && copy.count.any(&|own| own == part);
     call.any(&object) && call.any(&length)
+}
+
+/// `p[0]`, `*p`
+fn is_first(function: &FunctionContext<'_>, place: Span) -> bool {
+    let own = function.expression(place);
+    own.is_some_and(|own| match &own.term {
+        Term::Element { index, .. } => index.is_zero(),
+        Term::Behind(_) => true,
+        _ => false,
+    })
 }

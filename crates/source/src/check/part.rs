@@ -36,6 +36,25 @@ pub(crate) fn only_whole(function: &FunctionContext<'_>, name: &str, copy: Span)
     tests.first().copied().filter(|_| only)
 }
 
+/// The comparison of what a copy left, where that stands, with all that it was asked for: `if
+/// (copy_from_user(to, from, n) == n)`. Of one byte there is no part.
+pub(crate) fn compared_whole(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<Span> {
+    let mut copies = function.accesses.iter().chain(function.through);
+    let access = copies.find(|own| own.span == span(copy))?;
+    let bytes = access.bytes.as_ref()?.uncast().1;
+    let mut around = function.around(copy);
+    let test = around.find(|own| own.known_kind() != "parenthesized_expression")?;
+    let whole = function.expression_of(test);
+    let Term::Binary(left, operator, right) = &whole.term else {
+        return None;
+    };
+    let call = |one: &Expression| one.uncast().1.span == span(copy);
+    let is = |one: &Expression, other: &Expression| call(one) && other.uncast().1 == bytes;
+    let asks = matches!(operator.as_str(), "==" | "!=" | ">=" | "<");
+    let more = space::bytes(function, bytes) != Some(1);
+    (asks && (is(left, right) || is(right, left)) && more).then(|| span(test))
+}
+
 /// `left == count`, where `count` is what was asked for.
 fn is_of_whole(asked: &Expression, name: &str, bytes: &Expression) -> bool {
     let Term::Binary(left, operator, right) = &asked.term else {
@@ -89,7 +108,8 @@ fn is_of_any(function: &FunctionContext<'_>, test: Span, name: &str) -> bool {
 }
 
 /// The variable from which what a copy left is taken off, where nothing behind it asks how much
-/// there is, and nothing but calls is given it: `n -= copy_from_user(to, from, n); send(to, n);`.
+/// there is, and nothing but calls is given it: `n -= copy_from_user(to, from, n); send(to, n);`;
+/// or a program, by what its read() or write() gives.
 pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<String> {
     let holder = function.above(copy)?;
     let own = function.expression_of(holder);
@@ -100,6 +120,7 @@ pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Opt
     let graph = function.graph;
     graph.local(name).filter(|local| local.plain)?;
     let behind = |own: Span| own.start >= span(holder).end;
+    let answers = function.file.answers_a_program(function.body);
     let mut given = false;
     let mut read = function.reads(name).filter(|own| behind(own.span));
     let only = read.all(|own| {
@@ -107,7 +128,11 @@ pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Opt
             .root
             .descendant_for_byte_range(own.span.start, own.span.end);
         let around = place.and_then(|place| function.above(place));
-        given = around.is_some_and(|around| around.known_kind() == "argument_list");
+        given = around.is_some_and(|around| match around.known_kind() {
+            "argument_list" => true,
+            "return_statement" => answers,
+            _ => false,
+        });
         given
     });
     (only && given).then(|| name.to_owned())

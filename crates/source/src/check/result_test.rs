@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind, Node as Step};
+use crate::flow::{Edge, Effect, EffectKind, Node as Step};
 use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -142,6 +142,12 @@ fn stored(
     let changed: Vec<usize> = changed.map(|(at, _)| at).collect();
     free.extend(graph.reached_behind_any(changed.iter().copied(), is_there));
     free.extend(changed);
+    let alone = tests
+        .clone()
+        .find(|test| is_first_to_ask(function, (own, at), (&name, test.place), told));
+    if let Some(alone) = alone {
+        return Some(alone.place);
+    }
     given.retain(|at| !free.contains(at));
     // What comes behind it in the same node.
     let behind = graph.effects_of(own).iter().skip_while(|own| !is_own(own));
@@ -150,4 +156,70 @@ fn stored(
     let read: HashSet<Span> = read.map(|own| own.span).chain(here).collect();
     let holds = |test: &&Test| read.iter().any(|own| test.place.contains(*own));
     tests.find(holds).map(|test| test.place)
+}
+
+/// Whether nothing looks at what a variable took on any way behind that but a test, whatever
+/// else it may hold there: one arm takes what a copy left, the other an error number, and both
+/// are asked for less than 0.
+fn is_first_to_ask(
+    function: &FunctionContext<'_>,
+    (own, at): (usize, Span),
+    (name, test): (&str, Span),
+    told: Told,
+) -> bool {
+    let graph = function.graph;
+    let about = |effect: &Effect| graph.name_of(effect) == name && effect.span != at;
+    let named = |node: &Step| graph.effects_at(node).iter().any(about);
+    let between = graph.reached_behind(own, named);
+    let from = between.iter().copied().chain([own]);
+    let next = from.filter_map(|at| graph.nodes.get(at));
+    let next = next.flat_map(|node| node.next.iter().map(|(_, next)| *next));
+    let first: HashSet<usize> = next
+        .filter(|at| graph.nodes.get(*at).is_some_and(named))
+        .collect();
+    let here = graph.effects_of(own).iter();
+    let here = here.skip_while(|own| own.span != at).any(about);
+    let only = first.iter().all(|at| {
+        let mut own = graph.effects_of(*at).iter().filter(|own| about(own));
+        own.all(|own| own.kind == EffectKind::Read && test.contains(own.span))
+    });
+    let again = || {
+        let mut behind = let_through(function, first.iter().copied(), name).into_iter();
+        behind.any(|at| {
+            let mut own = graph.effects_of(at).iter().filter(|own| about(own));
+            own.any(|own| own.kind == EffectKind::Read && !test.contains(own.span))
+        })
+    };
+    told == Told::Left && !here && !first.is_empty() && only && !again()
+}
+
+/// What is come to behind some nodes where a variable is not less than 0.
+fn let_through(
+    function: &FunctionContext<'_>,
+    from: impl Iterator<Item = usize>,
+    name: &str,
+) -> HashSet<usize> {
+    let graph = function.graph;
+    let refuses = |edge: &Edge| {
+        let Edge::If(condition, holds) = edge else {
+            return false;
+        };
+        let asked = graph.conditions.get(*condition);
+        let asked = asked.and_then(|own| function.asked(own));
+        asked.is_some_and(|own| match &own.term {
+            Term::Binary(left, ..) if left.name() == Some(name) => {
+                is_asked(&own, Told::Left).is_some_and(|always| always != *holds)
+            }
+            _ => false,
+        })
+    };
+    let mut found = HashSet::default();
+    let mut work: Vec<usize> = from.collect();
+    while let Some(at) = work.pop() {
+        let ways = graph.nodes.get(at).into_iter().flat_map(|own| &own.next);
+        let ways = ways.filter(|(edge, _)| !refuses(edge));
+        let ways: Vec<usize> = ways.map(|(_, next)| *next).collect();
+        work.extend(ways.into_iter().filter(|next| found.insert(*next)));
+    }
+    found
 }

@@ -7,8 +7,9 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 
-/// So many values of a variable are followed, each through the whole function.
-const MOST: usize = 32;
+/// So many nodes of the graph are gone through for all the values of a variable: each is
+/// followed through the whole function. No function of Linux comes to it.
+const MOST: usize = 1 << 20;
 
 /// A value that a variable may still hold in a place.
 pub(crate) struct Taken {
@@ -57,8 +58,7 @@ pub(crate) fn taken_anew(function: &FunctionContext<'_>, name: &str, at: Span) -
     else {
         return Vec::new();
     };
-    // Each is followed through the function.
-    if function.stops_at(values.len(), MOST + 1) {
+    if function.stops_at(values.len() * graph.nodes.len(), MOST) {
         return Vec::new();
     }
     let writes = writing(graph, &values);

@@ -269,15 +269,17 @@ pub(crate) fn is_position(function: &FunctionContext<'_>, number: &Expression) -
     let Term::Behind(pointer) = &number.term else {
         return false;
     };
-    let Some(name) = pointer.name() else {
-        return false;
-    };
+    let name = pointer.name();
+    name.is_some_and(|name| position(function).is_some_and(|own| own == name))
+}
+
+/// The parameter by which a program says where in a file it reads or writes, and is told where
+/// it goes on.
+pub(crate) fn position(function: &FunctionContext<'_>) -> Option<String> {
     let (file, own) = (function.file, function.body);
-    let mut places = file.handlers(own).filter_map(|own| own.position).peekable();
-    let names = places
-        .peek()
-        .and_then(|_| parameters(file.text, file.tokens, own));
-    names.is_some_and(|names| places.any(|at| names.get(at).is_some_and(|own| own == name)))
+    let at = file.handlers(own).find_map(|own| own.position)?;
+    let mut names = parameters(file.text, file.tokens, own)?;
+    (at < names.len()).then(|| names.swap_remove(at))
 }
 
 /// What a member takes before a place, if it takes but one value.

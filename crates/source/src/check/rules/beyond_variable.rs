@@ -494,7 +494,7 @@ fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
     let name = number.name().filter(|own| function.is_parameter(own))?;
     let size = size_at(function, value)?;
     function.pays()?;
-    let place = refuses_less_than(function, number, size)?;
+    let place = refuses_less_than(function, (number, at), size)?;
     let bounded = bounded::is_compared_before(function, number, place, at)
         || unbounded::is_handed_before(function, number, at)
         || function.graph.takes_a_value(name);
@@ -514,10 +514,11 @@ fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
     Some(violation)
 }
 
-/// Where a number is refused that is less than so many bytes.
+/// Where a number is refused before a place that is less than so many bytes, or something else
+/// is done with it.
 fn refuses_less_than(
     function: &FunctionContext<'_>,
-    number: &Expression,
+    (number, at): (&Expression, Span),
     size: u64,
 ) -> Option<Span> {
     let mut found = None;
@@ -535,7 +536,10 @@ fn refuses_less_than(
         let sized = [left, right]
             .iter()
             .any(|own| space::bytes(function, own.uncast().1) == Some(size));
-        let less = sized && bounded::refuses_less(function, node, |own| own == number);
+        let is_it = |own: &Expression| own == number;
+        let otherwise =
+            || bounded::asks_for_less(function, node, is_it) && bounded::is_otherwise(node, at);
+        let less = sized && (bounded::refuses_less(function, node, is_it) || otherwise());
         found = less.then(|| span(node));
     });
     found

@@ -194,7 +194,8 @@ fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
 
 fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
     // What lies behind the front that another one fetched is another part.
-    if second.shifted || second.counted && is_replaced(function, second) {
+    let replaced = second.counted && is_replaced(function, second);
+    if second.shifted || replaced || is_told_size(function, first, second) {
         return false;
     }
     if let Some(asked) = &first.asked {
@@ -221,7 +222,8 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         (false, false) if first.address == second.address => {
             let fields = checked_fields(function, first, second);
             let kept = second.stays && second.bytes == first.bytes && !first.stays;
-            kept && !fields.is_empty() && !is_asked_again(function, second)
+            let judged = || is_judged(function, first, &conditions(function, first, second));
+            kept && (!fields.is_empty() || judged()) && !is_asked_again(function, second)
                 || fields.into_iter().any(|field| {
                     let own = || uses_part(function, first, second, &Part::Field(field.clone()));
                     uses_front(function, first, second, &field).unwrap_or_else(own)
@@ -593,6 +595,17 @@ fn is_sized_by(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch
     );
     let mut sizes = made.into_iter().chain([first.value_root.as_str()]);
     sizes.any(|name| function.graph.names(second.span, name))
+}
+
+/// Whether what the first fetched says how large the program's structure is, of which the call
+/// copies no more than the kernel has: who is told so by copy_struct_from_user() has no use for
+/// what stands there once more.
+fn is_told_size(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let name = function.callee(second.node);
+    let sizes = name.and_then(|name| function.file.words.sizes(name));
+    let whole = function.expression_of(second.node);
+    let given = sizes.and_then(|own| whole.call()?.1.get(own.user));
+    given.is_some_and(|own| function.graph.names(own.span, &first.value_root))
 }
 
 /// Whether a function that is not in the file is given the pointer behind the second fetch,

@@ -337,22 +337,24 @@ impl<'f, 's> Held<'f, 's> {
             let asks = read.any(|read| asked.contains(&read.span));
             asks || self.lets_go(node) || self.is_given(node)
         };
-        let on = match self.counts() {
-            true => {
-                let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
-                let faults = faults.iter().filter(under);
-                graph.reached_any(faults.flat_map(|own| own.arms.iter().copied()), stops)
-            }
-            false => graph.reached_behind_any(own.iter().copied(), stops),
+        let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
+        let under: Vec<&Fault> = faults.iter().filter(under).collect();
+        let on = graph.reached_behind_any(own.iter().copied(), stops);
+        // Behind a fault that is asked for while it is held it is, whoever else comes to the
+        // same end without it.
+        let arms = under.iter().flat_map(|own| own.arms.iter().copied());
+        let behind = graph.reached_any(arms.filter(|arm| self.counts() || on.contains(arm)), stops);
+        let on = if self.counts() {
+            HashSet::default()
+        } else {
+            on
         };
         let is_exit = |at: &usize| {
             let node = graph.nodes.get(*at);
             node.is_some_and(|node| matches!(node.action, Action::Exit { .. }))
         };
-        let exits = on
-            .into_iter()
-            .filter(is_exit)
-            .filter(|exit| held.contains(exit));
+        let on = on.into_iter().filter(|exit| held.contains(exit));
+        let exits = on.chain(behind).filter(is_exit);
         let first = own.iter().map(|at| self.function.place(*at)).min();
         Some((first?, exits.collect()))
     }

@@ -144,8 +144,11 @@ fn asked(function: &FunctionContext<'_>, giver: &Giver<'_>, test: Span) -> Viola
 /// What was left is asked for nothing but whether it is all: a copy that ended in the middle
 /// counts as a whole one.
 fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
-    let variable = bare(assigned(function, giver.node)?);
-    let test = part::only_whole(function, &function.context.written(variable), giver.span)?;
+    let kept = || {
+        let variable = bare(assigned(function, giver.node)?);
+        part::only_whole(function, &function.context.written(variable), giver.span)
+    };
+    let test = part::compared_whole(function, giver.node).or_else(kept)?;
     let what = "a part was left, as much counts as copied as was asked for";
     Some(half_asked(function, giver, test, what))
 }

@@ -25,10 +25,12 @@ mod error_pointer;
 mod fault_in_atomic;
 mod half_done_pair;
 mod ignored_fault;
+mod impossible_test;
 mod inverted_test;
 mod jump_out_of_cleanup;
 mod kept_lock;
 mod kept_memory;
+mod kept_position;
 mod kept_secret;
 mod kernel_address;
 mod kernel_pointer_expected;
@@ -91,12 +93,14 @@ pub(crate) const RULES: &[Rule] = &[
     unread_copy::RULE,
     misread_result::RULE,
     fault_in_atomic::RULE,
+    impossible_test::RULE,
     inverted_test::RULE,
     swapped_arguments::RULE,
     half_done_pair::RULE,
     kernel_address::RULE,
     kept_lock::RULE,
     kept_memory::RULE,
+    kept_position::RULE,
     kept_secret::RULE,
     released_memory::RULE,
     early_descriptor::RULE,

@@ -91,7 +91,8 @@ fn is_behind(function: &FunctionContext<'_>, place: Span, node: Node<'_>) -> boo
     place.start > node.end_byte() && function.share_a_way(span(node), place)
 }
 
-/// `if ((int)n > MOST) return -EINVAL;` of an unsigned number that nothing else bounds.
+/// `if ((int)n > MOST) return -EINVAL;` of an unsigned number that nothing else bounds, or of
+/// one of which the cast takes a part.
 fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let number_is_left = match function.context.operator(node) {
         b">" | b">=" => true,
@@ -118,28 +119,57 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     (plain && !most.any(&sized)).then_some(())?;
     let then = narrowed::refused(node)?;
     let leaves = function.graph.statement(span(then));
-    leaves.filter(|then| function.graph.leaves(then))?;
+    let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
+    (leaves || takes_bound(function, number, span(then))).then_some(())?;
     let signed = |shape: &Shape| match shape {
         Shape::Scalar { signed } => Some(*signed),
         _ => None,
     };
     let taken = function.file.layout(&to.base)?;
     let of = space::type_of(function, number)?;
-    let loses = signed(&taken.shape)? && !signed(&of.shape)? && of.size >= taken.size;
+    let turns = signed(&taken.shape)? && !signed(&of.shape)? && of.size >= taken.size;
+    let cuts = of.size > taken.size;
     let other = space::type_of(function, most.uncast().1);
     let unsigned = other.is_some_and(|own| signed(&own.shape) == Some(false));
-    (loses && !unsigned && !asks_of_sign(function, number, |_| true)).then_some(())?;
+    let loses = cuts || turns && !unsigned;
+    (loses && !asks_of_sign(function, number, |_| true)).then_some(())?;
     let users = unbounded::users_within(function, number, span(node))?;
-    let bounded = users.is_handed || bounded::is_compared(function, number, span(node));
-    (!bounded).then(|| {
+    let handed = users.is_handed && !(cuts && function.file.answers_a_program(function.body));
+    let place = span(node);
+    let compared = match cuts {
+        true => bounded::is_compared_on_the_way(function, number, place),
+        false => bounded::is_compared(function, number, place),
+    };
+    (!handed && !compared).then(|| {
         let file = function.file;
-        let message = format!(
-            "{} is unsigned and the user's, and large ones are less than 0 as {}: they are not refused",
-            file.plain(number.span),
-            to.base
-        );
+        let what = match cuts {
+            true => format!(
+                "only what {} holds of it is held against the bound",
+                to.base
+            ),
+            false => format!(
+                "large ones are less than 0 as {}: they are not refused",
+                to.base
+            ),
+        };
+        let kind = if cuts { "" } else { "unsigned and " };
+        let number = file.plain(number.span);
+        let message = format!("{number} is {kind}the user's, and {what}");
         file.violation(&INFO, span(node), "passed by what is large", message)
     })
+}
+
+/// Whether a number takes another value in a place, as `if (n > MOST) n = MOST;` makes it.
+fn takes_bound(function: &FunctionContext<'_>, number: &Expression, then: Span) -> bool {
+    let mut found = false;
+    function.each_of(&["assignment_expression"], |node| {
+        if !then.contains(span(node)) {
+            return;
+        }
+        let whole = function.expression_of(node);
+        found |= matches!(&whole.term, Term::Assignment(left, ..) if **left == *number);
+    });
+    found
 }
 
 fn is_place(number: &Expression) -> bool {

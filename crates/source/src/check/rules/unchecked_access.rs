@@ -36,13 +36,8 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     // There a check refuses nothing.
-    if function
-        .file
-        .types
-        .machines()
-        .first()
-        .is_some_and(|own| own.apart)
-    {
+    let machines = function.file.types.machines();
+    if !machines.is_empty() && machines.iter().all(|own| own.apart) {
         return;
     }
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;

@@ -37,15 +37,21 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let text = function.file.text;
+    let has = |place: Span, word: &[u8]| {
+        let mut words = function.file.tokens_in(place).iter();
+        words.any(|own| own.span.of(text) == word)
+    };
+    let declares = has(function.body.header.join(function.body.span), b"__user");
     let behind = |own: &&Effect| function.graph.places.is_right_behind(own.place);
     for effect in function.graph.effects.iter().filter(behind) {
-        let stored = is_store(effect);
-        let load = effect.kind == EffectKind::Read && !is_stored_too(function, effect);
-        if !(stored || load) {
+        let load = effect.kind == EffectKind::Read;
+        if !(load || is_store(effect)) {
             continue;
         }
-        let told =
-            through_own(function, effect, load).or_else(|| through_taken(function, effect, load));
+        let own = || declares.then(|| through_own(function, effect, load))?;
+        let told = own().or_else(|| through_taken(function, effect, load));
+        let told = told.filter(|_| !load || !is_stored_too(function, effect));
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
     function.each_of(
@@ -58,9 +64,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(through_other(function, node));
         },
     );
-    let text = function.file.text;
-    let mut words = function.file.tokens_in(function.body.span).iter();
-    let forced = words.any(|own| own.span.of(text) == b"__force");
+    let forced = has(function.body.span, b"__force");
     for call in function.calls {
         out.extend(through_callee(function, *call));
         out.extend(forced.then(|| through_pointer(function, *call)).flatten());

@@ -1,6 +1,8 @@
+use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
+use crate::check::fate::is_error;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::taken_off::{TakenOff, taken_off};
@@ -29,6 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["binary_expression"], |node| {
         if node.known_kind() == "binary_expression" {
             out.extend(compared(function, node));
+            out.extend(rest(function, node));
         }
     });
     for call in function.calls {
@@ -73,11 +76,69 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     };
     let size = size.uncast().1;
     is_made(size).then_some(())?;
-    let then = narrowed::refused(node)?;
-    let leaves = function.graph.statement(span(then));
-    leaves.filter(|then| function.graph.leaves(then))?;
+    let then = span(narrowed::refused(node)?);
+    let leaves = function.graph.statement(then);
+    let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
+    (leaves || takes_error(function, then)).then_some(())?;
     let number = wraps(function, size, width(function, size)?, span(node))?;
     told(function, size, &number, span(node))
+}
+
+/// Whether a variable takes an error number in a place: `if (a + b > SIZE) ret = -EINVAL;`.
+fn takes_error(function: &FunctionContext<'_>, place: Span) -> bool {
+    let values = function.graph.assignments();
+    let mut own = values.filter(|(_, value)| place.contains(*value));
+    own.any(|(_, value)| {
+        function
+            .expression(value)
+            .is_some_and(|value| is_error(&value))
+    })
+}
+
+/// `if (n > SIZE - pos) n = SIZE - pos;`, where nothing asks whether the user's `pos` is within
+/// SIZE: what is left of that is less than 0, or the largest number there is.
+fn rest(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let left_is_rest = match function.context.operator(node) {
+        b">" | b">=" => false,
+        b"<" | b"<=" => true,
+        _ => return None,
+    };
+    let own = function.expression_of(node);
+    let Term::Binary(left, _, right) = &own.term else {
+        return None;
+    };
+    let (rest, size) = if left_is_rest {
+        (left, right)
+    } else {
+        (right, left)
+    };
+    let rest = rest.uncast().1;
+    let Term::Binary(whole, operator, position) = &rest.term else {
+        return None;
+    };
+    let position = position.uncast().1;
+    let place = matches!(position.term, Term::Name(_) | Term::Member { .. });
+    (place && operator == "-" && position != size.uncast().1).then_some(())?;
+    narrowed::refused(node)?;
+    let most = space::bytes(function, whole.uncast().1)?;
+    // The comparison itself is no bound of it.
+    let before = Span::new(node.start_byte(), node.start_byte());
+    let source = unbounded::users(function, position, before)?;
+    let judged = unbounded::is_handed_before(function, position, before);
+    let more = largest(function, position)? > most;
+    (more && !judged).then(|| {
+        let file = function.file;
+        let [rest, whole] = [rest.span, whole.span].map(|own| file.plain(own));
+        let told = format!("{rest} wraps where {source}, which is the user's, is more than {whole}, and nothing asks");
+        file.violation(&INFO, span(node), "bounds nothing there", told)
+    })
+}
+
+/// The largest number that the type of a variable or a member has.
+fn largest(function: &FunctionContext<'_>, number: &Expression) -> Option<u64> {
+    let (bytes, signed) = scalar(function, number)?;
+    let bits = answer::fits::<u32, _>(bytes * 8)?.checked_sub(u32::from(signed))?;
+    u64::MAX.checked_shr(u64::BITS.checked_sub(bits)?)
 }
 
 /// What is allocated, or copied, is as many bytes as a sum or a product says.

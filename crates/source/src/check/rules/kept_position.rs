@@ -1,0 +1,94 @@
+use tree_sitter::Node;
+
+use crate::Direction;
+use crate::check::accesses::Access;
+use crate::check::context::FunctionContext;
+use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::rule::{Look, Rule};
+use crate::check::tokens::parameter_spans;
+use crate::check::unbounded;
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+
+pub(super) const RULE: Rule = Rule {
+    info: &INFO,
+    look: Look::Access(check),
+};
+
+const INFO: RuleInfo = RuleInfo {
+    name: "kept-position",
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "a copy begins where a program stands in a file, and nothing moves that on",
+    why: "The program that reads on is given the same bytes again, and never comes to the end.",
+};
+
+fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let position = unbounded::position(function).filter(|_| is_of_file(function));
+    let Some(position) = position else {
+        return;
+    };
+    let own = |access: &&Access<'_>| begins_there(function, access, &position);
+    let Some(access) = function.accesses.iter().find(own) else {
+        return;
+    };
+    let mut mentions = function.mentions(&position);
+    if mentions.all(|node| is_read(function, node)) {
+        let file = function.file;
+        let message = format!(
+            "{} begins where *{position} says, and {} never moves that on",
+            file.plain(access.value),
+            function.body.name
+        );
+        out.push(file.violation(&INFO, access.span, "the same again", message));
+    }
+}
+
+/// Whether the function is given the file: what other structures call a read() is told where to
+/// by one that moves the program on.
+fn is_of_file(function: &FunctionContext<'_>) -> bool {
+    let (file, body) = (function.file, function.body);
+    let places = parameter_spans(file.tokens, body);
+    let first = places.and_then(|all| all.first().copied());
+    first.is_some_and(|first| {
+        let mut words = file.tokens_in(first).iter();
+        words.any(|own| own.span.of(file.text) == b"file")
+    })
+}
+
+/// Whether the kernel's side of a copy is made of where the program stands.
+fn begins_there(function: &FunctionContext<'_>, access: &Access<'_>, position: &str) -> bool {
+    let value = function.expression_of(access.value_node);
+    let stands = |part: &Expression| match &part.term {
+        Term::Behind(pointer) => pointer.name() == Some(position),
+        _ => false,
+    };
+    let made = |name: &str| {
+        let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+        values.any(|(_, value)| {
+            function
+                .expression(value)
+                .is_some_and(|own| own.any(&stands))
+        })
+    };
+    let counted = access.count.is_some() && access.word.direction == Direction::Write;
+    counted && value.any(&|part| stands(part) || part.name().is_some_and(made))
+}
+
+/// `*position` where its value is needed, and no other mention.
+fn is_read<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> bool {
+    let plain = |own: &Node<'_>| own.known_kind() != "parenthesized_expression";
+    let mut around = function.around(node).filter(plain);
+    let Some(behind) = around.next() else {
+        return false;
+    };
+    let follows =
+        behind.known_kind() == "pointer_expression" && function.context.operator(behind) == b"*";
+    let kept = |own: Node<'_>| match own.known_kind() {
+        "assignment_expression" => own.part("left") != Some(behind),
+        "update_expression" => false,
+        "pointer_expression" => function.context.operator(own) != b"&",
+        _ => true,
+    };
+    follows && around.next().is_some_and(kept)
+}
