@@ -71,7 +71,7 @@ fn a_clamp_that_leaves_out_where_the_copy_begins_is_none() {
             "\tif (pos < 0)\n\t\treturn -EINVAL;\n\tif (pos >= ROOM - HEAD)\n\t\treturn 0;\n{bound}\n\
              \tbuf = kzalloc(ROOM - HEAD, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
              \tmemcpy(buf, log->text, ROOM - HEAD);\n\
-             \tif (copy_to_user(to, {begins}, count)) {{\n\t\tkfree(buf);\n\t\treturn -EFAULT;\n\t}}\n\tkfree(buf);"
+             \tif (copy_to_user(to, {begins}, count)) {{\n\t\tkfree(buf);\n\t\treturn -EFAULT;\n\t}}\n\tkfree(buf);\n\t*at = pos + count;"
         ))
     };
     let whole = "\tif (count > ROOM - HEAD)\n\t\tcount = ROOM - HEAD;";

@@ -207,6 +207,13 @@ fn what_a_structure_is_copied_over_was_judged_before() {
     };
     let whole = "copy_struct_from_user(&r, sizeof(r), u, sizeof(struct req))";
     assert_eq!(of("get_user(r.id, u)", whole), ["double-fetch"]);
+    // Another element than the one that was judged is picked then; a test is one of the second.
+    let picked = |asked: &str| {
+        let asked = format!("{whole})\n\t\treturn -EFAULT;\n\tif ({asked}");
+        of("get_user(r.id, u)", &asked)
+    };
+    assert_eq!(picked("sizes[r.id] > ROOM"), ["double-fetch"]);
+    assert_eq!(picked("r.id > 64"), NONE);
     // How large the program's structure is it says by its first member: nothing else is read of it.
     let sized = "static long f(struct dev *d, struct req __user *u)\n{\n\tstruct req r;\n\tu32 size;\n\tint err;\n\n\
          \tif (get_user(size, &u->id))\n\t\treturn -EFAULT;\n\tif (size < sizeof(struct small) || size > PAGE_SIZE)\n\t\treturn -EINVAL;\n\

@@ -296,10 +296,15 @@ pub(crate) fn is_put_over(
     if !own || !second.all {
         return false;
     }
+    // What picks an element goes by it, and judges nothing.
+    let picks = |node: Node<'_>| {
+        let around = function.above(node);
+        around.is_some_and(|own| own.part("index").map(|own| own.id()) == Some(node.id()))
+    };
     let mut named = false;
     function.each_of(&["field_expression"], |node| {
-        named |=
-            span(node).start >= second.span.end && function.expression_of(node).as_ref() == member;
+        let behind = span(node).start >= second.span.end;
+        named |= behind && function.expression_of(node).as_ref() == member && !picks(node);
     });
     let mut calls = function.calls.iter();
     !named
