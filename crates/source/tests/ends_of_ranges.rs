@@ -146,6 +146,10 @@ fn a_read_moves_the_program_on() {
          \tif (copy_to_user(u, d->buf + *at, count))\n\t\treturn -EFAULT;\n\treturn count;\n}\n\
          static const struct region_ops ops = { .read = f };\n";
     assert_eq!(rules(other), NONE);
+    let named = other
+        .replace("struct dev *d,", "struct dev *file,")
+        .replace("d->", "file->");
+    assert_eq!(rules(&named), NONE);
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Two numbers of the user's that have nothing to do with each other.
 
-use std::rc::Rc;
-
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;

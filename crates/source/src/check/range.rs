@@ -1,8 +1,7 @@
 //! The range that a begin checks, as far as its arguments say.
 
-use std::rc::Rc;
-
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind};

@@ -1,8 +1,7 @@
 //! Tests of what a call gives for what it never is.
 
-use std::rc::Rc;
-
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use tree_sitter::Node;
 
@@ -167,6 +166,9 @@ fn is_first_to_ask(
     (name, test): (&str, Span),
     told: Told,
 ) -> bool {
+    if told != Told::Left {
+        return false;
+    }
     let graph = function.graph;
     let about = |effect: &Effect| graph.name_of(effect) == name && effect.span != at;
     let named = |node: &Step| graph.effects_at(node).iter().any(about);
@@ -190,7 +192,7 @@ fn is_first_to_ask(
             own.any(|own| own.kind == EffectKind::Read && !test.contains(own.span))
         })
     };
-    told == Told::Left && !here && !first.is_empty() && only && !again()
+    !here && !first.is_empty() && only && !again()
 }
 
 /// What is come to behind some nodes where a variable is not less than 0.

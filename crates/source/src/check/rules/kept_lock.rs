@@ -338,16 +338,17 @@ impl<'f, 's> Held<'f, 's> {
             asks || self.lets_go(node) || self.is_given(node)
         };
         let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
-        let under: Vec<&Fault> = faults.iter().filter(under).collect();
-        let on = graph.reached_behind_any(own.iter().copied(), stops);
-        // Behind a fault that is asked for while it is held it is, whoever else comes to the
-        // same end without it.
-        let arms = under.iter().flat_map(|own| own.arms.iter().copied());
-        let behind = graph.reached_any(arms.filter(|arm| self.counts() || on.contains(arm)), stops);
-        let on = if self.counts() {
-            HashSet::default()
-        } else {
-            on
+        let under = faults.iter().filter(under);
+        let arms = under.flat_map(|own| own.arms.iter().copied());
+        let (on, behind) = match self.counts() {
+            true => (graph.reached_any(arms, stops), HashSet::default()),
+            false => {
+                let on = graph.reached_behind_any(own.iter().copied(), stops);
+                // Behind a fault that is asked for while it is held it is, whoever else comes
+                // to the same end without it.
+                let behind = graph.reached_any(arms.filter(|arm| on.contains(arm)), stops);
+                (on, behind)
+            }
         };
         let is_exit = |at: &usize| {
             let node = graph.nodes.get(*at);

@@ -51,8 +51,12 @@ fn is_of_file(function: &FunctionContext<'_>) -> bool {
     let places = parameter_spans(file.tokens, body);
     let first = places.and_then(|all| all.first().copied());
     first.is_some_and(|first| {
-        let mut words = file.tokens_in(first).iter();
-        words.any(|own| own.span.of(file.text) == b"file")
+        let mut pairs = file.tokens_in(first).windows(2);
+        pairs.any(|two| {
+            two.iter()
+                .map(|own| own.span.of(file.text))
+                .eq([&b"struct"[..], b"file"])
+        })
     })
 }
 
