@@ -24,12 +24,19 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let position = unbounded::position(function).filter(|_| is_of_file(function));
-    let Some(position) = position else {
+    // What of the file has a function called takes longest.
+    let mut written = function
+        .accesses
+        .iter()
+        .filter(|own| gives_bytes(own))
+        .peekable();
+    if written.peek().is_none() || !is_of_file(function) {
+        return;
+    }
+    let Some(position) = unbounded::position(function) else {
         return;
     };
-    let own = |access: &&Access<'_>| begins_there(function, access, &position);
-    let Some(access) = function.accesses.iter().find(own) else {
+    let Some(access) = written.find(|own| begins_there(function, own, &position)) else {
         return;
     };
     let mut mentions = function.mentions(&position);
@@ -60,6 +67,10 @@ fn is_of_file(function: &FunctionContext<'_>) -> bool {
     })
 }
 
+fn gives_bytes(access: &Access<'_>) -> bool {
+    access.count.is_some() && access.word.direction == Direction::Write
+}
+
 /// Whether the kernel's side of a copy is made of where the program stands.
 fn begins_there(function: &FunctionContext<'_>, access: &Access<'_>, position: &str) -> bool {
     let value = function.expression_of(access.value_node);
@@ -75,8 +86,7 @@ fn begins_there(function: &FunctionContext<'_>, access: &Access<'_>, position: &
                 .is_some_and(|own| own.any(&stands))
         })
     };
-    let counted = access.count.is_some() && access.word.direction == Direction::Write;
-    counted && value.any(&|part| stands(part) || part.name().is_some_and(made))
+    value.any(&|part| stands(part) || part.name().is_some_and(made))
 }
 
 /// `*position` where its value is needed, and no other mention.
