@@ -15,6 +15,7 @@ mod bound;
 mod calls;
 mod chain;
 pub mod check;
+mod compared;
 mod copies;
 mod events;
 mod expression;

@@ -1,6 +1,7 @@
 //! As many bytes as were asked for, where a call has said how many it gave: the rest of what goes out
 //! is what lay there before.
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Effect, EffectKind, Node as Step};
 use crate::node::Parts as _;
@@ -145,10 +146,7 @@ fn is_asked_for_success(function: &FunctionContext<'_>, name: &str) -> bool {
 fn is_held_against(function: &FunctionContext<'_>, name: &str) -> bool {
     let mut held = false;
     function.each_of(&["binary_expression"], |node| {
-        let compares = matches!(
-            function.context.operator(node),
-            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-        );
+        let compares = compares(function.context.operator(node));
         if held || !compares || !function.graph.names(span(node), name) {
             return;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::span::Span;
@@ -112,11 +113,8 @@ fn are_compared(
 ) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression", "call_expression"], |node| {
-        let compares = node.known_kind() == "call_expression"
-            || matches!(
-                function.context.operator(node),
-                b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-            );
+        let compares =
+            node.known_kind() == "call_expression" || compares(function.context.operator(node));
         if found || !compares {
             return;
         }

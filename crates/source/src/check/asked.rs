@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -78,10 +79,7 @@ pub(crate) fn is_chosen(function: &FunctionContext<'_>, at: Span, number: &Expre
 }
 
 fn is_comparison(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
-    matches!(
-        function.context.operator(node),
-        b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-    )
+    compares(function.context.operator(node))
 }
 
 /// Whether a condition asks a number for anything but whether it is more than something.

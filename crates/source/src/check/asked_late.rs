@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::Ordered;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::site::span;
@@ -61,14 +62,15 @@ fn most(
         return None;
     };
     let is = |side: &Expression| side.uncast().1 == number;
-    let other = match operator.as_str() {
-        ">" | ">=" | "!=" if is(left) => right,
-        "<" | "<=" | "!=" if is(right) => left,
+    let other = match Ordered::of(&own) {
+        Some(asked) if is(asked.more) => asked.less,
+        None if operator == "!=" && is(left) => right,
+        None if operator == "!=" && is(right) => left,
         _ => return None,
     };
     let then = function.graph.statement(span(refused(node)?))?;
     let leaves = function.graph.leaves(then);
-    leaves.then(|| (span(node), (**other).clone()))
+    leaves.then(|| (span(node), other.clone()))
 }
 
 /// Whether a variable may take another value in a place.

@@ -1,5 +1,6 @@
 //! A copy that begins behind the front of an object, of as many bytes as all of it has.
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -68,7 +69,7 @@ fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bo
         let own = function.expression_of(node);
         asked = match &own.term {
             Term::Binary(left, operator, right) => {
-                let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+                let compares = compares(operator);
                 // What is less than 0 is refused anyhow.
                 let sign = match operator.as_str() {
                     "<" | ">=" => right.is_zero(),

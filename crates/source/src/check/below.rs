@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use crate::compared::orders;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
@@ -225,7 +226,7 @@ fn asks_of_sign(function: &FunctionContext<'_>, number: &Expression) -> bool {
     };
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
-        let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
+        let compares = orders(function.context.operator(node));
         if found || !compares || !function.graph.names(span(node), root) {
             return;
         }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use tree_sitter::Node;
 
+use crate::compared::{Ordered, compares};
 use crate::expression::{Expression, Term};
 use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
@@ -97,11 +98,8 @@ fn is_compared_where(
 
 /// Whether a comparison may say how large the number is.
 fn may_bound(function: &FunctionContext<'_>, node: Node<'_>, number: &Expression) -> bool {
-    let compares = matches!(
-        function.context.operator(node),
-        b"<" | b">" | b"<=" | b">=" | b"==" | b"!=" | b"&" | b"%"
-    );
-    compares
+    let operator = function.context.operator(node);
+    (compares(operator) || matches!(operator, b"&" | b"%"))
         && !is_of_zero(function, span(node))
         && !only_logs(node)
         && !refuses_less(function, node, |own| own == number)
@@ -185,10 +183,7 @@ fn is_limited_where(
                 .filter(|_| !is_of_default(node, at))
                 .is_some_and(|asked| graph.names(span(asked), name) && of(asked)),
             "binary_expression" => {
-                let compares = matches!(
-                    function.context.operator(node),
-                    b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-                );
+                let compares = compares(function.context.operator(node));
                 let asked = span(node);
                 let asks = compares && graph.names(asked, name);
                 let counts = || !is_of_loop(node) && !is_of_zero(function, asked);
@@ -252,15 +247,8 @@ pub(crate) fn asks_for_less(
     node: Node<'_>,
     is: impl Fn(&Expression) -> bool,
 ) -> bool {
-    let named = |own: &Expression| is(own.uncast().1);
-    match &function.expression_of(node).term {
-        Term::Binary(left, operator, right) => match operator.as_str() {
-            "<" | "<=" => named(left),
-            ">" | ">=" => named(right),
-            _ => false,
-        },
-        _ => false,
-    }
+    let own = function.expression_of(node);
+    Ordered::of(&own).is_some_and(|own| is(own.less.uncast().1))
 }
 
 /// Whether a place is done only where a condition did not hold: its `else`.

@@ -5,6 +5,7 @@ use memchr::memmem;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -160,7 +161,7 @@ fn is_of_parameter(function: &FunctionContext<'_>, node: Node<'_>, other: &str) 
     let Term::Binary(left, operator, right) = &own.term else {
         return false;
     };
-    let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+    let compares = compares(operator);
     let parameter = |own: &Expression| {
         let name = own.uncast().1.name();
         name.is_some_and(|name| function.is_parameter(name))

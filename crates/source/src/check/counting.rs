@@ -2,6 +2,7 @@
 
 use tree_sitter::Node as Syntax;
 
+use crate::compared::orders;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -79,7 +80,7 @@ fn is_times_a_size(function: &FunctionContext<'_>, count: &str) -> bool {
                 left.name() == Some(count) && is_size(right)
                     || right.name() == Some(count) && is_size(left)
             }
-            "<" | ">" | "<=" | ">=" => {
+            operator if orders(operator) => {
                 left.name() == Some(count) && is_quotient(right)
                     || right.name() == Some(count) && is_quotient(left)
             }

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -105,7 +106,7 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) 
         |node| {
             let expression = || Expression::of(function.context, node);
             asked |= match node.known_kind() {
-                "binary_expression" => compares(function, &expression(), name, count),
+                "binary_expression" => tells_length(function, &expression(), name, count),
                 // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
                     !span(node).contains(span(call)) && takes(function, node, name)
@@ -135,7 +136,7 @@ fn counts_an_end(function: &FunctionContext<'_>, name: &str) -> bool {
 
 /// `ret >= n`, `ret == n`: not `ret < 0`, `ret <= 0` and the like, nor whether it is more than the
 /// call gives at most: `ret > n`.
-fn compares(
+fn tells_length(
     function: &FunctionContext<'_>,
     own: &Expression,
     name: &str,
@@ -144,7 +145,6 @@ fn compares(
     let Term::Binary(left, operator, right) = &own.term else {
         return false;
     };
-    let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
     let named = |own: &Expression| own.uncast().1.name() == Some(name);
     let most = |own: &Expression| {
         let own = own.uncast().1;
@@ -153,7 +153,7 @@ fn compares(
             || bytes().is_some_and(|own| Some(own) == space::bytes(function, count))
     };
     let never = |more: &str, other: &Expression| operator == more && most(other);
-    compares
+    compares(operator)
         && (named(left) && !right.is_zero() && !never(">", right)
             || named(right) && !left.is_zero() && !never("<", left))
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use tree_sitter::Node;
 
+use crate::compared::{Ordered, compares};
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -243,10 +244,7 @@ fn asked(
             false => Asked::Nothing,
         };
     }
-    let compares = matches!(
-        function.context.operator(node),
-        b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-    );
+    let compares = compares(function.context.operator(node));
     let own = function.expression_of(node);
     let named = own.any_but_indices(&|part| part == number);
     let about = compares && named && !is_of_zero(function, place) && !is_of_loop(node);
@@ -268,22 +266,16 @@ fn refuses_more(
     at: Span,
 ) -> Option<Limit> {
     let own = function.expression_of(node);
-    let Term::Binary(left, operator, right) = &own.term else {
-        return None;
-    };
+    let asked = Ordered::of(&own)?;
     let (node, turned) = denied(node);
-    let is = |side: &Expression| side.uncast().1 == number;
-    let (other, included, refuses) = match operator.as_str() {
-        ">" if is(left) => (&**right, true, true),
-        ">=" if is(left) => (&**right, false, true),
-        "<" if is(right) => (&**left, true, true),
-        "<=" if is(right) => (&**left, false, true),
-        "<=" if is(left) => (&**right, true, false),
-        "<" if is(left) => (&**right, false, false),
-        ">=" if is(right) => (&**left, true, false),
-        ">" if is(right) => (&**left, false, false),
-        _ => return None,
+    let refuses = asked.more.uncast().1 == number;
+    let other = match refuses {
+        true => asked.less,
+        false => asked.more,
     };
+    (refuses || asked.less.uncast().1 == number).then_some(())?;
+    // What is no more than the limit passes `n > N` and `!(n <= N)`.
+    let included = refuses != asked.or_equal;
     let value = bytes(function, other.uncast().1);
     let value = match included {
         true => value,

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::Ordered;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
@@ -41,19 +42,17 @@ pub(crate) fn lesser(own: &Expression) -> Option<(&Expression, &Expression)> {
     let Term::Choice(asked, Some(yes), no) = &own.uncast().1.term else {
         return None;
     };
-    let Term::Binary(left, operator, right) = &asked.uncast().1.term else {
+    let asked = asked.uncast().1;
+    let Term::Binary(left, _, right) = &asked.term else {
         return None;
     };
-    let [left, right, yes, no] = [left, right, yes, no].map(|own| own.uncast().1);
-    let (less, more) = match operator.as_str() {
-        "<" | "<=" => (left, right),
-        ">" | ">=" => (right, left),
-        _ => return None,
-    };
+    let order = Ordered::of(asked)?;
+    let [left, right] = [left, right].map(|own| own.uncast().1);
     // Which of the two is the number is for whoever knows the other one's value.
     let turned = matches!(left.term, Term::Number(_) | Term::SizeOf(_));
     let (own, bound) = if turned { (right, left) } else { (left, right) };
-    (yes == less && no == more).then_some((own, bound))
+    let lesser = yes.uncast().1 == order.less.uncast().1 && no.uncast().1 == order.more.uncast().1;
+    lesser.then_some((own, bound))
 }
 
 /// Whether a variable has taken such a lesser value wherever it comes to a place.

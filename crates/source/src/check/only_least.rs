@@ -3,6 +3,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::Ordered;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -139,14 +140,6 @@ fn at_least(
     number: &Expression,
 ) -> Option<(Span, Expression)> {
     let own = function.expression_of(node);
-    let Term::Binary(left, operator, right) = &own.term else {
-        return None;
-    };
-    let is = |side: &Expression| side.uncast().1 == number;
-    let least = match operator.as_str() {
-        ">" | ">=" if is(left) => right,
-        "<" | "<=" if is(right) => left,
-        _ => return None,
-    };
-    Some((span(node), least.uncast().1.clone()))
+    let asked = Ordered::of(&own).filter(|own| own.more.uncast().1 == number)?;
+    Some((span(node), asked.less.uncast().1.clone()))
 }

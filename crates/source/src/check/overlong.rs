@@ -6,6 +6,7 @@ use tollgate_defect::answer;
 
 use crate::Direction;
 use crate::calls::Writes;
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::span::Span;
@@ -102,7 +103,7 @@ fn is_compared(function: &FunctionContext<'_>, name: &str) -> bool {
         let Term::Binary(left, operator, right) = &own.term else {
             return;
         };
-        let compares = matches!(operator.as_str(), "<" | ">" | "<=" | ">=" | "==" | "!=");
+        let compares = compares(operator);
         let with_0 = left.is_zero() || right.is_zero();
         found |= compares && !with_0 && (named(left) || named(right));
     });

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use tree_sitter::Node;
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Edge, EffectKind, Local, Node as Step, StatementKind};
 use crate::node::Parts as _;
@@ -474,10 +475,7 @@ impl Mention<'_, '_> {
         let operator = self.function.context.operator(parent);
         let decides = match parent.known_kind() {
             "unary_expression" => operator == b"!",
-            "binary_expression" => matches!(
-                operator,
-                b"==" | b"!=" | b"&&" | b"||" | b"<" | b">" | b"<=" | b">="
-            ),
+            "binary_expression" => compares(operator) || matches!(operator, b"&&" | b"||"),
             "parenthesized_expression" => is_condition(self.function, parent),
             _ => parent.part("condition").map(|part| part.id()) == Some(own.id()),
         };

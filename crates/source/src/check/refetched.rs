@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use crate::compared::orders;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -262,7 +263,7 @@ pub(crate) fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool
     let mut around = around.take_while(|own| !own.is_statement());
     let limited = around.any(|own| {
         let operator = function.context.operator(own);
-        own.known_kind() == "binary_expression" && matches!(operator, b"<" | b">" | b"<=" | b">=")
+        own.known_kind() == "binary_expression" && orders(operator)
     });
     let mut around = function.around(node);
     let holder = around.find(|own| own.is_statement());

@@ -1,5 +1,6 @@
 //! Bytes from behind the front of an object, of which there may be as many as from its front on.
 
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -96,7 +97,7 @@ fn index_is_taken_off(
                 let sum = |own: &Expression| is_sum(own, index, number);
                 match operator.as_str() {
                     "-" => left == all && right == index,
-                    "<" | ">" | "<=" | ">=" | "==" | "!=" => {
+                    operator if compares(operator) => {
                         left == all && sum(right) || right == all && sum(left)
                     }
                     _ => false,

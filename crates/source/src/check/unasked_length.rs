@@ -3,6 +3,7 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
+use crate::compared::orders;
 use crate::expression::Expression;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -68,7 +69,7 @@ fn use_of(function: &FunctionContext<'_>, node: Node<'_>, given: &[Expression]) 
             "parenthesized_expression" | "cast_expression" => {}
             "binary_expression" => match function.context.operator(parent) {
                 b"+" | b"-" | b"*" => {}
-                b"<" | b">" | b"<=" | b">=" => return compared(function, (parent, own), given),
+                operator if orders(operator) => return compared(function, (parent, own), given),
                 _ => return Use::Asked,
             },
             "subscript_expression" if parent.part("index") == Some(own) => {

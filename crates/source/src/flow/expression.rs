@@ -4,6 +4,7 @@
 use tree_sitter::Node;
 
 use crate::chain::unhinted;
+use crate::compared::orders;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -46,7 +47,7 @@ impl<'t> Builder<'_, '_> {
     }
 
     pub(super) fn parts(&mut self, node: Node<'t>) {
-        let compares = matches!(self.context.operator(node), b"<" | b">" | b"<=" | b">=");
+        let compares = orders(self.context.operator(node));
         if compares && node.known_kind() == "binary_expression" {
             self.graph.comparisons.push(span(node));
         }

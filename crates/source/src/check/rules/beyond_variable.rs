@@ -18,6 +18,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
 use crate::check::space::{self, array_bytes};
 use crate::check::unbounded;
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
 use crate::node::Parts as _;
@@ -106,16 +107,13 @@ fn bounds_itself(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
     asks.is_some()
 }
 
-/// Comparisons of two numbers.
-const COMPARES: [&str; 6] = ["<", ">", "<=", ">=", "==", "!="];
-
 /// Whether a function compares a parameter with anything but another one and 0: itself, or one
 /// that it holds against it for being the same. A constant above a size bounds nothing.
 fn is_bounded(callee: &FunctionContext<'_>, own: &str, size: Option<u64>) -> bool {
     let mut compared: Vec<(Expression, String, Expression)> = Vec::new();
     callee.each_of(&["binary_expression"], |node| {
         if let Term::Binary(left, operator, right) = &callee.expression_of(node).term
-            && COMPARES.contains(&operator.as_str())
+            && compares(operator)
         {
             let [left, right] = [left, right].map(|side| side.uncast().1.clone());
             compared.push((left, operator.clone(), right));

@@ -12,6 +12,7 @@ use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::unset::is_unset;
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
 use crate::node::{LOOPS, Parts as _};
@@ -184,10 +185,7 @@ fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
 fn is_compared_behind(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
-        let compares = matches!(
-            function.context.operator(node),
-            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-        );
+        let compares = compares(function.context.operator(node));
         let mut around = std::iter::successors(Some(node), Node::parent);
         let rounds = around.any(|own| LOOPS.contains(&own.known_kind()));
         let before = node.start_byte() < access.span.start;

@@ -4,6 +4,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::{bounded, narrowed, space, unbounded};
+use crate::compared::{Ordered, orders};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::Parts as _;
@@ -36,19 +37,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 /// `if (n < sizeof(x)) return -EINVAL;` of a number with a sign, that nothing else bounds: one
 /// that is less than 0 is a large one there.
 fn held(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let number_is_left = match function.context.operator(node) {
-        b"<" | b"<=" => true,
-        b">" | b">=" => false,
-        _ => return None,
-    };
+    orders(function.context.operator(node)).then_some(())?;
     let own = function.expression_of(node);
-    let Term::Binary(left, _, right) = &own.term else {
-        return None;
-    };
-    let (number, least) = match number_is_left {
-        true => (left, right),
-        false => (right, left),
-    };
+    let asked = Ordered::of(&own)?;
+    let (number, least) = (asked.less, asked.more);
     let size = matches!(least.term, Term::SizeOf(_) | Term::SizeOfType(_));
     (size && is_place(number)).then_some(())?;
     let then = narrowed::refused(node)?;
@@ -94,21 +86,15 @@ fn is_behind(function: &FunctionContext<'_>, place: Span, node: Node<'_>) -> boo
 /// `if ((int)n > MOST) return -EINVAL;` of an unsigned number that nothing else bounds, or of
 /// one of which the cast takes a part.
 fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let number_is_left = match function.context.operator(node) {
-        b">" | b">=" => true,
-        b"<" | b"<=" => false,
-        _ => return None,
+    orders(function.context.operator(node)).then_some(())?;
+    let casts = |side| {
+        let side = node.part(side);
+        side.is_some_and(|own| own.known_kind() == "cast_expression")
     };
-    let side = node.part(if number_is_left { "left" } else { "right" })?;
-    (side.known_kind() == "cast_expression").then_some(())?;
+    (casts("left") || casts("right")).then_some(())?;
     let own = function.expression_of(node);
-    let Term::Binary(left, _, right) = &own.term else {
-        return None;
-    };
-    let (cast, most) = match number_is_left {
-        true => (left, right),
-        false => (right, left),
-    };
+    let asked = Ordered::of(&own)?;
+    let (cast, most) = (asked.more, asked.less);
     let Term::Cast(to, number) = &cast.term else {
         return None;
     };
@@ -185,7 +171,7 @@ fn asks_of_sign(
 ) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
-        let compares = matches!(function.context.operator(node), b"<" | b"<=" | b">" | b">=");
+        let compares = orders(function.context.operator(node));
         if found || !compares || !bounded::is_of_zero(function, span(node)) {
             return;
         }

@@ -6,6 +6,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::lex::Token;
 use crate::node::Parts as _;
@@ -93,10 +94,7 @@ fn allocated(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation
 fn compared(function: &FunctionContext<'_>) -> Vec<Violation> {
     let mut asked: Vec<(Node<'_>, Expression, Expression)> = Vec::new();
     function.each_of(&["binary_expression"], |node| {
-        let compares = matches!(
-            function.context.operator(node),
-            b"<" | b">" | b"<=" | b">=" | b"==" | b"!="
-        );
+        let compares = compares(function.context.operator(node));
         // What the text alone says comes first.
         let sized = ["left", "right"].into_iter().any(|side| {
             let side = node.part(side);

@@ -7,6 +7,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::taken_off::{TakenOff, taken_off};
 use crate::check::{asked, bounded, extent, narrowed, space, unbounded};
+use crate::compared::{Ordered, orders};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -61,20 +62,9 @@ fn drained(function: &FunctionContext<'_>, own: &TakenOff) -> Violation {
 
 /// `if (a + b > SIZE) return -EINVAL;`, where nothing else bounds `a`.
 fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let size_is_left = match function.context.operator(node) {
-        b">" | b">=" => true,
-        b"<" | b"<=" => false,
-        _ => return None,
-    };
+    orders(function.context.operator(node)).then_some(())?;
     let own = function.expression_of(node);
-    let Term::Binary(left, _, right) = &own.term else {
-        return None;
-    };
-    let size = match size_is_left {
-        true => left,
-        false => right,
-    };
-    let size = size.uncast().1;
+    let size = Ordered::of(&own)?.more.uncast().1;
     is_made(size).then_some(())?;
     let then = span(narrowed::refused(node)?);
     let leaves = function.graph.statement(then);
@@ -98,21 +88,10 @@ fn takes_error(function: &FunctionContext<'_>, place: Span) -> bool {
 /// `if (n > SIZE - pos) n = SIZE - pos;`, where nothing asks whether the user's `pos` is within
 /// SIZE: what is left of that is less than 0, or the largest number there is.
 fn rest(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
-    let left_is_rest = match function.context.operator(node) {
-        b">" | b">=" => false,
-        b"<" | b"<=" => true,
-        _ => return None,
-    };
+    orders(function.context.operator(node)).then_some(())?;
     let own = function.expression_of(node);
-    let Term::Binary(left, _, right) = &own.term else {
-        return None;
-    };
-    let (rest, size) = if left_is_rest {
-        (left, right)
-    } else {
-        (right, left)
-    };
-    let rest = rest.uncast().1;
+    let asked = Ordered::of(&own)?;
+    let (rest, size) = (asked.less.uncast().1, asked.more);
     let Term::Binary(whole, operator, position) = &rest.term else {
         return None;
     };
