@@ -139,6 +139,8 @@ pub(crate) struct Does {
     pub(crate) wipes: Option<usize>,
     pub(crate) writes: Option<Writes>,
     pub(crate) elements: Option<usize>,
+    pub(crate) picks_bit: Option<PicksBit>,
+    pub(crate) makes_bits: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
     pub(crate) string: Option<Vec<usize>>,
     pub(crate) compared: Option<usize>,
@@ -335,6 +337,16 @@ pub(crate) struct Writes {
     pub(crate) count: usize,
     /// The format, behind which stands what it takes.
     pub(crate) format: usize,
+}
+
+/// Which arguments of a call say what bit it sets, clears or asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PicksBit {
+    /// Its number, from 0.
+    pub(crate) number: usize,
+    /// The address of what it is one of.
+    pub(crate) map: usize,
 }
 
 /// Which arguments of a call say how much memory it gives.

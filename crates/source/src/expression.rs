@@ -138,7 +138,7 @@ impl Expression {
     }
 
     /// What it is made of, in the order in which it is written.
-    fn parts(&self) -> Vec<&Self> {
+    pub(crate) fn parts(&self) -> Vec<&Self> {
         match &self.term {
             Term::Name(_) | Term::Number(_) | Term::SizeOfType(_) | Term::Other(_) => vec![],
             Term::Member { holder: a, .. }
@@ -164,10 +164,12 @@ impl Expression {
         is(self) || self.parts().into_iter().any(|part| part.any(is))
     }
 
-    /// The same of what its value is made of: what only picks an element is none of that.
+    /// The same of what its value is made of: what only picks an element is none of that, nor is
+    /// what a call is given the address of.
     pub(crate) fn any_but_indices(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         let inner = |part: &Self| match &self.term {
             Term::Element { array, .. } => std::ptr::eq(part, &raw const **array),
+            Term::Address(_) => false,
             _ => true,
         };
         let parts = self.parts();

@@ -46,7 +46,7 @@ pub(crate) fn behind_front(
     let length = number.name().filter(|_| operator == "+" && known)?;
     let bound = limit(function, number, access.span)?;
     let size = size(front).filter(|size| bound.value == Some(*size))?;
-    let known = is_asked(function, at, length) || is_made_of(function, at, length);
+    let known = is_asked(function, at, length) || is_made_of(function, at, length, access.span);
     (!known).then(|| BehindFront {
         number: number.clone(),
         front: front.clone(),
@@ -105,15 +105,35 @@ fn is_whether(own: &Expression, at: &Expression) -> bool {
     }
 }
 
+/// Whether a value hangs on a number in another way than that it is more by so much.
+fn is_bounded_by(value: &Expression, at: &Expression) -> bool {
+    let value = value.uncast().1;
+    match &value.term {
+        Term::Binary(left, operator, right) if operator == "+" => {
+            let more = |own: &Expression| own.uncast().1 != at && is_bounded_by(own, at);
+            more(left) || more(right)
+        }
+        _ => {
+            value == at
+                || value
+                    .parts()
+                    .into_iter()
+                    .any(|part| is_bounded_by(part, at))
+        }
+    }
+}
+
 /// Whether one of two variables takes a value that is made of the other.
-fn is_made_of(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bool {
+fn is_made_of(function: &FunctionContext<'_>, at: &Expression, length: &str, copy: Span) -> bool {
     let mut values = function.graph.assignments();
     values.any(|(name, value)| {
         let names = |own: &str| function.graph.names(value, own);
         let made = || {
-            let value = function.expression(value);
-            value.is_some_and(|value| value.any(&|part| part == at))
+            let own = function.expression(value)?;
+            // `n -= at` behind the copy is too late for it.
+            let late = own.uncast().1 == at && value.start >= copy.end;
+            (!late && is_bounded_by(&own, at)).then_some(())
         };
-        at.name() == Some(name) && names(length) || name == length && made()
+        at.name() == Some(name) && names(length) || name == length && made().is_some()
     })
 }

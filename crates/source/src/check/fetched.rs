@@ -167,12 +167,30 @@ pub(crate) fn member_of(of: &Expression, whole: &Expression) -> Option<String> {
     let Term::Address(place) = &of.term else {
         return None;
     };
-    match &place.term {
-        Term::Member {
-            holder,
-            arrow: true,
-            field,
-        } => (holder.uncast().1 == whole).then(|| field.clone()),
-        _ => None,
+    let Term::Member {
+        holder,
+        arrow,
+        field,
+    } = &place.term
+    else {
+        return None;
+    };
+    let holder = holder.uncast().1;
+    let inside = match arrow {
+        true => holder == whole,
+        false => is_at(holder, whole),
+    };
+    inside.then(|| field.clone())
+}
+
+/// Whether an address is that of an object: `&x` of `x`, `p + n` of `p[n]`.
+fn is_at(object: &Expression, address: &Expression) -> bool {
+    match (&object.term, &address.term) {
+        (_, Term::Address(place)) => place.uncast().1 == object,
+        (Term::Element { array, index }, Term::Binary(front, operator, by)) => {
+            let same = front.uncast().1 == array.uncast().1 && by.uncast().1 == index.uncast().1;
+            operator == "+" && same
+        }
+        _ => false,
     }
 }

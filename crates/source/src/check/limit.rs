@@ -15,6 +15,7 @@ use super::bounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
 use super::context::FunctionContext;
 use super::narrowed::{is_repeated, lesser, refused, repeated};
 use super::space;
+use super::taken_anew::takes_off;
 
 /// So many limits of a number are held against each other.
 const LIMITS: usize = 16;
@@ -379,7 +380,8 @@ fn clamped(
     (*own.uncast().1 == *number).then(|| (span(whole), taken.uncast().1.clone()))
 }
 
-/// Whether the number may be another one behind the comparison.
+/// Whether the number may be another one behind the comparison: what is taken off it behind the
+/// place leaves it no more in a further round.
 pub(crate) fn changed(
     function: &FunctionContext<'_>,
     number: &Expression,
@@ -402,6 +404,7 @@ pub(crate) fn changed(
         takes
             && Some(graph.name_of(effect)) == root
             && effect.span.start >= from.end
+            && !(effect.span.start >= at.end && takes_off(function, effect))
             && comes_before(function, effect.span, at)
     })
 }

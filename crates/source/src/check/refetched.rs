@@ -10,6 +10,7 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::accesses::root_of;
+use super::bounded::is_of_zero;
 use super::context::FunctionContext;
 use super::fetch::Fetch;
 use super::fetched::{is_all_of, is_line_of_log, is_told};
@@ -263,7 +264,10 @@ pub(crate) fn is_refused(function: &FunctionContext<'_>, node: Node<'_>) -> bool
     let mut around = around.take_while(|own| !own.is_statement());
     let limited = around.any(|own| {
         let operator = function.context.operator(own);
-        own.known_kind() == "binary_expression" && orders(operator)
+        // That there is anything is no limit.
+        own.known_kind() == "binary_expression"
+            && orders(operator)
+            && !is_of_zero(function, span(own))
     });
     let mut around = function.around(node);
     let holder = around.find(|own| own.is_statement());

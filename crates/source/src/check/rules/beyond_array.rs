@@ -3,10 +3,12 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::check::allocation::Allocation;
 use crate::check::before_front::before_front;
+use crate::check::bits::{self, Bit};
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
 use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
+use crate::check::rounds::{is_end_elsewhere, up_to};
 use crate::check::rule::{Look, Rule};
 use crate::check::{below, space, unbounded};
 use crate::expression::{Expression, Term};
@@ -29,16 +31,75 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut known: Vec<Violation> = Vec::new();
     function.each_of(&["subscript_expression"], |node| {
-        if node.known_kind() == "subscript_expression" {
-            out.extend(picked(function, node).or_else(|| in_front(function, node)));
+        let Some(told) = picked(function, node).or_else(|| in_front(function, node)) else {
+            return;
+        };
+        // The same of another element is another place of it.
+        match known.iter_mut().find(|own| own.message == told.message) {
+            Some(own) => own
+                .related
+                .push(function.file.mark(told.mark.span, "and here")),
+            None => known.push(told),
         }
     });
+    out.extend(known);
     function.each_of(&["binary_expression"], |node| {
         if function.context.operator(node) == b"<<" {
             out.extend(shifted(function, node));
         }
     });
+    for call in function.calls {
+        out.extend(bits::picked(function, *call).and_then(|own| bit(function, &own)));
+    }
+}
+
+/// A bit of a map, by a number that may be as large as there are bits.
+fn bit(function: &FunctionContext<'_>, own: &Bit) -> Option<Violation> {
+    let limit = limit(function, &own.number, own.at)?;
+    let many = limit
+        .value
+        .and_then(|most| Some((most, own.many(function)?)));
+    let beyond = match many {
+        Some((most, many)) => most >= many,
+        None => own.is_made_with(function, &limit),
+    };
+    beyond.then_some(())?;
+    unbounded::users_within(function, &own.number, own.at)?;
+    let file = function.file;
+    let (number, map) = (file.plain(own.number.span), file.plain(own.map.span));
+    let told = match many {
+        Some((most, many)) => format!("{number} may be {most}, and {map} has {many} bits, from 0"),
+        None => format!("{number} may be the number of bits that {map} has, which count from 0"),
+    };
+    let mut violation = file.violation(&INFO, own.at, "picked here", told);
+    let refused = file.mark(limit.place, "no more than this is refused");
+    violation.related.push(refused);
+    Some(violation)
+}
+
+/// One element more than an array has, in the last round of a loop.
+fn last_round(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    index: &Expression,
+    node: Node<'_>,
+) -> Option<(String, Mark)> {
+    let (last, place) = up_to(function, index, node)?;
+    let count = space::elements(function, array);
+    let many = count.zip(space::bytes(function, &last));
+    let beyond = match many {
+        Some((count, last)) => last >= count,
+        None => is_count_of(&last, array) || is_end_elsewhere(function, array, &last),
+    };
+    let file = function.file;
+    (beyond && !space::is_users(function, array)).then(|| {
+        let [index, array, last] = [index, array, &last].map(|own| file.plain(own.span));
+        let told =
+            format!("{index} goes up to {last} itself, and the elements of {array} count from 0");
+        (told, file.mark(place, "the last round"))
+    })
 }
 
 /// The last one of as many bytes as a program has written, which may be none.
@@ -94,7 +155,9 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let (array, number) = (array.uncast().1, index.uncast().1);
     let of_array = bounded(function, array, number, node);
     let other = || {
-        allocated(function, array, number, node).or_else(|| below(function, array, number, node))
+        allocated(function, array, number, node)
+            .or_else(|| below(function, array, number, node))
+            .or_else(|| last_round(function, array, number, node))
     };
     let file = function.file;
     let Some((told, place)) = of_array.or_else(other) else {

@@ -17,6 +17,7 @@ use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::short::short;
 use crate::check::space::{self, array_bytes};
+use crate::check::told_room::{ToldRoom, told_room};
 use crate::check::unbounded;
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
@@ -76,6 +77,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
+        out.extend(told_room(function, *call).map(|own| more_room(function, &own)));
         out.extend(Copied::fetched(function, *call).and_then(|own| {
             copied(function, &own)
                 .or_else(|| at_least(function, &own))
@@ -225,6 +227,18 @@ fn unwritten(function: &FunctionContext<'_>, own: &Overlong) -> Violation {
         let mark = file.mark(own.written, "how long it would be");
         violation.related.push(mark);
     }
+    violation
+}
+
+/// A call that is told of as much room as there is from the front on, and begins behind that.
+fn more_room(function: &FunctionContext<'_>, own: &ToldRoom) -> Violation {
+    let file = function.file;
+    let [room, front, index] = [&own.room, &own.front, &own.index].map(|own| file.plain(own.span));
+    let told = format!(
+        "{room} is all the room that {front} has, and what the call is given begins {index} behind its front"
+    );
+    let mut violation = file.violation(&INFO, own.at, "told of more than is left", told);
+    violation.confidence = Confidence::Medium;
     violation
 }
 

@@ -3,6 +3,7 @@ use tree_sitter::Node;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::settled::settled;
 use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::site::span;
@@ -26,7 +27,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let (joint, never) = match function.context.operator(node) {
             b"&&" => ("&&", true),
             b"||" => ("||", false),
-            _ => return,
+            _ => return out.extend(known(function, node)),
         };
         let around = function.above(node);
         let part = around.is_some_and(|own| function.context.operator(own) == joint.as_bytes());
@@ -34,6 +35,16 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(impossible(function, node, (joint, never)));
         }
     });
+}
+
+/// A comparison that has but one outcome, whatever the number is.
+fn known(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let own = settled(function, node)?;
+    let file = function.file;
+    let outcome = if own.holds { "always" } else { "never" };
+    let asked = file.plain(span(node));
+    let message = format!("`{asked}` {outcome} holds: {}", own.because);
+    Some(file.violation(&INFO, span(node), outcome, message))
 }
 
 /// The two parts of a condition that leave nothing, or everything.

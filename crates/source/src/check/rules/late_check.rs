@@ -4,6 +4,7 @@ use crate::check::accesses::{Access, root_of};
 use crate::check::asked_late::{AskedLate, asked_late};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::old_value::{OldValue, old_values};
 use crate::check::rule::{Look, Rule};
 use crate::flow::{Action, EffectKind};
 use crate::node::Parts as _;
@@ -35,6 +36,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let late = asked_late(function, access);
         out.extend(late.map(|late| size(function, access, &late)));
     }
+    out.extend(old_values(function).iter().map(|own| of_old(function, own)));
     let bare = |access: &&Access<'_>| !access.inside && !access.word.checked && !access.word.part;
     let mut bare = function.accesses.iter().filter(bare).peekable();
     if bare.peek().is_none() {
@@ -57,6 +59,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation(function, access, late));
         }
     }
+}
+
+/// A member that takes what nobody has refused.
+fn of_old(function: &FunctionContext<'_>, own: &OldValue) -> Violation {
+    let file = function.file;
+    let [member, number] = [&own.member, &own.number].map(|own| file.plain(own.span));
+    let message = format!(
+        "line {} refuses what {member} was, and nothing refuses {number}, the user's, which it takes for it",
+        function.line(own.asked)
+    );
+    let mut violation = file.violation(&INFO, own.taken, "not checked", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.asked, "checked here"));
+    violation
 }
 
 /// A copy of so many bytes, of which the function asks only behind it whether the object has as many.

@@ -15,6 +15,7 @@ use crate::check::never_negative::{Lost, lost};
 use crate::check::part;
 use crate::check::result_test::{is_asked, tested};
 use crate::check::rule::{Look, Rule};
+use crate::check::scanned::{Scanned, scanned};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -34,6 +35,19 @@ const INFO: RuleInfo = RuleInfo {
           error number. A function of the file that hands that on, or gives a bool, is the same. \
           get_user() gives 0 or an error number, and is never more than 0.",
 };
+
+/// A variable that a text may have had nothing for.
+fn unset(function: &FunctionContext<'_>, own: &Scanned) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} may be set to nothing where the text has no more than {} of {}, which is not refused",
+        own.unset, own.least, own.all
+    );
+    let mut violation = file.violation(&INFO, own.call, "of which not all is asked for", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.used, "used here"));
+    violation
+}
 
 /// A call whose result says whether it faulted.
 struct Giver<'t> {
@@ -59,6 +73,9 @@ fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>>
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(lost(function).iter().map(|own| unsigned(function, own)));
     out.extend(by_errors(function).iter().map(|own| index(function, own)));
+    for call in function.calls {
+        out.extend(scanned(function, *call).map(|own| unset(function, &own)));
+    }
     let tests = OnceCell::new();
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.

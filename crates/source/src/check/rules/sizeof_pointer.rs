@@ -227,8 +227,14 @@ fn pointers_size(
     object: &Expression,
     count: &Expression,
 ) -> Option<String> {
-    let Term::SizeOf(of) = &count.term else {
-        return None;
+    let of = match &count.term {
+        Term::SizeOf(of) => of,
+        // `n * sizeof(p)`
+        Term::Binary(left, operator, right) if operator == "*" => {
+            let each = |side: &Expression| pointers_size(function, at, object, side);
+            return each(left).or_else(|| each(right));
+        }
+        _ => return None,
     };
     let object = object.uncast().1;
     Some(match &of.term {

@@ -1,5 +1,6 @@
 use tree_sitter::Node;
 
+use crate::check::bits::{self, Bit};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -33,6 +34,24 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(reached(function, access.value_node));
     }
+    for call in function.calls {
+        out.extend(bits::picked(function, *call).and_then(|own| bit(function, &own)));
+    }
+}
+
+/// A bit of a map, as the user says.
+fn bit(function: &FunctionContext<'_>, own: &Bit) -> Option<Violation> {
+    let source = unbounded::users(function, &own.number, own.at)?;
+    let may_be_bounded = is_parameter(function, &own.number)
+        || unbounded::is_handed_before(function, &own.number, own.at)
+        || own.is_small(function);
+    (!may_be_bounded).then(|| {
+        let file = function.file;
+        let map = file.plain(own.map.span);
+        let told =
+            format!("{source} is the user's, and nothing bounds it before it picks a bit of {map}");
+        file.violation(&INFO, own.at, "any number gets here", told)
+    })
 }
 
 fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {

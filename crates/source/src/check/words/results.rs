@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, FillsFrom, Writes};
+use crate::calls::{Calls, Copied, FillsFrom, PicksBit, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -17,12 +17,17 @@ pub(crate) struct Results {
     fills_from: HashMap<String, FillsFrom>,
     /// What sets a bit, and what clears it, as a lock is taken and let go.
     bits: HashMap<String, bool>,
+    picks_bit: HashMap<String, PicksBit>,
+    /// Which argument says how many bits they make.
+    makes_bits: HashMap<String, usize>,
 }
 
 impl Results {
     pub(super) fn of(calls: &Calls) -> Self {
         Self {
             bits: bits(calls),
+            picks_bit: calls.each(|does| does.picks_bit),
+            makes_bits: calls.each(|does| does.makes_bits),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
@@ -63,6 +68,16 @@ impl Results {
     /// Whether a call of that name sets a bit and tells whether it was set, or else clears one.
     pub(crate) fn bit(&self, name: &str) -> Option<bool> {
         self.bits.get(name).copied()
+    }
+
+    /// Which bit a call of that name sets, clears or asks for, and of what.
+    pub(crate) fn picks_bit(&self, name: &str) -> Option<PicksBit> {
+        self.picks_bit.get(name).copied()
+    }
+
+    /// Which argument says how many bits there are in what a call of that name gives.
+    pub(crate) fn makes_bits(&self, name: &str) -> Option<usize> {
+        self.makes_bits.get(name).copied()
     }
 
     /// What a call of that name says of what it copied, where that is not what it left.

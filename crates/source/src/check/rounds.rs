@@ -1,0 +1,113 @@
+//! Loops that go one round further than an array has elements.
+
+use tree_sitter::Node;
+
+use crate::compared::{Ordered, compares};
+use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+use crate::split::Body;
+
+use super::callee::look_into;
+use super::context::FunctionContext;
+
+/// Whether another loop of the file goes through the same member, and stops before that:
+/// `for (…; i < N; …) d->a[i]`.
+pub(crate) fn is_end_elsewhere(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    last: &Expression,
+) -> bool {
+    let Term::Member { field, .. } = &array.term else {
+        return false;
+    };
+    let file = function.file;
+    let has = |body: &Body| {
+        let mut tokens = file.tokens_of(body).iter();
+        tokens.any(|own| own.span.of(file.text) == field.as_bytes())
+    };
+    let mut bodies = file.bodies.iter().filter(|body| has(body));
+    bodies.any(|body| {
+        let goes = |own: &FunctionContext<'_>| goes_up_to(own, field, last);
+        goes(function) == Some(()) || look_into(function, &body.name, goes).is_some()
+    })
+}
+
+fn goes_up_to(function: &FunctionContext<'_>, field: &str, last: &Expression) -> Option<()> {
+    let mut found = None;
+    function.each_of(&["subscript_expression"], |node| {
+        let own = function.expression_of(node);
+        let Term::Element { array, index } = &own.term else {
+            return;
+        };
+        let same =
+            matches!(&array.uncast().1.term, Term::Member { field: own, .. } if own == field);
+        let stops = || {
+            let (condition, _) = around(function, node)?;
+            let asked = function.expression_of(condition);
+            let order = Ordered::of(&asked).filter(|own| !own.or_equal)?;
+            let sides = (order.less.uncast().1, order.more.uncast().1);
+            (sides == (index.uncast().1, last)).then_some(())
+        };
+        found = found.or(same.then(stops).flatten());
+    });
+    found
+}
+
+/// What the next loop that counts asks for, and its rounds.
+fn around<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+    let mut around = function.around(node);
+    let holder = around.find(|own| own.known_kind() == "for_statement")?;
+    let body = holder
+        .part("body")
+        .filter(|own| span(*own).contains(span(node)))?;
+    Some((holder.part("condition")?, body))
+}
+
+/// What such a loop goes up to, itself included, and where it says so: `for (…; i <= N; …) a[i]`,
+/// where nothing in it asks which round it is.
+pub(crate) fn up_to(
+    function: &FunctionContext<'_>,
+    index: &Expression,
+    node: Node<'_>,
+) -> Option<(Expression, Span)> {
+    let name = index.name()?;
+    let (condition, body) = around(function, node)?;
+    let asked = function.expression_of(condition);
+    let order = Ordered::of(&asked).filter(|own| own.or_equal)?;
+    (order.less.uncast().1 == index).then_some(())?;
+    let known = asks(function, index, span(body)) || is_set(function, name, span(body));
+    (!known).then(|| (order.more.uncast().1.clone(), span(condition)))
+}
+
+/// Whether anything in a place holds the number against another.
+fn asks(function: &FunctionContext<'_>, index: &Expression, place: Span) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression", "switch_statement"], |node| {
+        if found || !place.contains(span(node)) {
+            return;
+        }
+        let asked = match node.known_kind() {
+            "switch_statement" => node.part("condition"),
+            _ => Some(node).filter(|own| compares(function.context.operator(*own))),
+        };
+        let names = |own| {
+            function
+                .expression_of(own)
+                .any_but_indices(&|part| part == index)
+        };
+        found = asked.is_some_and(names);
+    });
+    found
+}
+
+fn is_set(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects_in(place);
+    effects.any(|own| {
+        let sets = matches!(own.kind, EffectKind::Write(_) | EffectKind::Address);
+        sets && graph.name_of(own) == name
+    })
+}

@@ -1,0 +1,177 @@
+//! Texts of which not all has to be there that is used: what sscanf() has set is as much as its
+//! result says.
+
+use tollgate_defect::answer;
+use tree_sitter::Node;
+
+use crate::compared::{Ordered, compares};
+use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::context::FunctionContext;
+use super::fetched::is_line_of_log;
+use super::format::literal;
+use super::space;
+
+/// What may not be there.
+pub(crate) struct Scanned {
+    /// The call.
+    pub(crate) call: Span,
+    /// How many it may set.
+    pub(crate) all: usize,
+    /// How many it has set at least where the function goes on.
+    pub(crate) least: usize,
+    /// The first variable that it may have left as it was, which is anything.
+    pub(crate) unset: String,
+    /// Where that is used.
+    pub(crate) used: Span,
+}
+
+/// A call that sets several variables, of which the function asks for fewer than it uses.
+pub(crate) fn scanned(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Scanned> {
+    let name = function.callee(call)?;
+    let parses = function.file.words.parses(name).filter(|own| own.all)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let into = given.get(parses.into..).filter(|own| !own.is_empty())?;
+    counts_all(given.get(parses.text + 1)?).then_some(())?;
+    let least = least(function, call, into.len())?;
+    let mut rest = into.iter().skip(least);
+    let (unset, used) = rest.find_map(|own| {
+        let Term::Address(place) = &own.uncast().1.term else {
+            return None;
+        };
+        let variable = place.name()?;
+        Some((variable.to_owned(), used(function, variable, span(call))?))
+    })?;
+    Some(Scanned {
+        call: span(call),
+        all: into.len(),
+        least,
+        unset,
+        used,
+    })
+}
+
+/// Whether the result counts everything that a format has set: how far it has come, `%n`, is none
+/// of that (C11, 7.21.6.2).
+fn counts_all(format: &Expression) -> bool {
+    literal(format).is_some_and(|text| !text.contains("%n"))
+}
+
+/// How many there are at least where the function goes on; none where it asks for all, or what it
+/// asks is not understood.
+fn least(function: &FunctionContext<'_>, call: Node<'_>, all: usize) -> Option<usize> {
+    let holder = function.around(call).find(|own| {
+        !matches!(
+            own.known_kind(),
+            "parenthesized_expression" | "cast_expression"
+        )
+    })?;
+    if holder.known_kind() == "expression_statement" {
+        return Some(0);
+    }
+    let asked = match holder.known_kind() {
+        "binary_expression" => vec![holder],
+        _ => {
+            let taker = function.taker(call)?;
+            asking(function, taker.name()?, span(call))?
+        }
+    };
+    let mut most = None;
+    for node in asked {
+        let own = passed(function, node)?;
+        (own < all).then_some(())?;
+        most = most.max(Some(own));
+    }
+    most
+}
+
+/// The comparisons of a variable with a constant behind a call, if nothing else is done with it.
+fn asking<'t>(function: &FunctionContext<'t>, name: &str, call: Span) -> Option<Vec<Node<'t>>> {
+    let graph = function.graph;
+    let mut values = graph.assignments().filter(|(own, _)| *own == name);
+    let again = values.find(|(_, value)| value.start >= call.end);
+    let end = again.map_or(usize::MAX, |(_, value)| value.start);
+    let mut found = Vec::new();
+    for node in function.mentions(name) {
+        if call.end > node.start_byte() || node.end_byte() > end {
+            continue;
+        }
+        let around = function.above(node)?;
+        if function.around(node).any(is_line_of_log) {
+            continue;
+        }
+        let asked = around.known_kind() == "binary_expression";
+        asked.then(|| found.push(around))?;
+    }
+    Some(found)
+}
+
+/// How many there are where a comparison lets the function go on, whichever way it is put: those
+/// that it tells from fewer.
+fn passed(function: &FunctionContext<'_>, node: Node<'_>) -> Option<usize> {
+    compares(function.context.operator(node)).then_some(())?;
+    let own = function.expression_of(node);
+    let Term::Binary(left, operator, right) = &own.term else {
+        return None;
+    };
+    let number = |own: &Expression| {
+        let negative = matches!(&own.term, Term::Unary(sign, _) if sign == "-");
+        let value = if negative {
+            Some(0)
+        } else {
+            space::bytes(function, own)
+        };
+        answer::fits(value?)
+    };
+    match Ordered::of(&own) {
+        // `n < 2`, `n >= 2`: 2 are there on one side.
+        Some(order) => match (number(order.more.uncast().1), number(order.less.uncast().1)) {
+            (Some(most), _) => Some(most + usize::from(order.or_equal)),
+            (_, Some(less)) => Some(less + usize::from(!order.or_equal)),
+            _ => None,
+        },
+        None => {
+            let known = number(right.uncast().1).or_else(|| number(left.uncast().1))?;
+            // `n == 0` leaves one or more.
+            Some(if known == 0 && operator == "==" {
+                1
+            } else {
+                known
+            })
+        }
+    }
+}
+
+/// Where the value of a plain variable is needed behind the call, which nothing else has set.
+fn used(function: &FunctionContext<'_>, name: &str, call: Span) -> Option<Span> {
+    let local = function
+        .local_at(name, call)
+        .filter(|own| own.plain && !own.lasting)?;
+    let graph = function.graph;
+    let mut effects = graph
+        .effects
+        .iter()
+        .filter(|own| graph.name_of(own) == name);
+    let set = effects.any(|own| match &own.kind {
+        EffectKind::Write(write) => write.value.is_some() || write.next,
+        EffectKind::Address | EffectKind::Handed { by_address: true } => !call.contains(own.span),
+        EffectKind::Read | EffectKind::Handed { by_address: false } => false,
+    });
+    if set || local.initialised {
+        return None;
+    }
+    let needed = |own: &&Effect| {
+        let value = matches!(
+            own.kind,
+            EffectKind::Read | EffectKind::Handed { by_address: false }
+        );
+        value && own.span.start >= call.end && graph.name_of(own) == name
+    };
+    let mut reads = graph.effects.iter().filter(needed).map(|own| own.span);
+    reads.find(|place| function.comes_to(call, *place))
+}
