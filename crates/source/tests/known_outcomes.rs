@@ -350,3 +350,26 @@ fn what_a_member_was_is_not_what_it_takes() {
     let cut = "d->many > FEW)\n\t\treturn -EBUSY;\n\tn = min(n, 4u);\n\tif (d->level";
     assert_eq!(set(cut), NONE);
 }
+
+#[test]
+fn a_whole_that_comes_behind_its_judged_member_replaces_it() {
+    let fetched = |filled: &str, member: &str, between: &str, again: &str| {
+        rules(&format!(
+            "struct fresh {{ u32 magic; u32 kind; }};\nstruct args {{ u64 offset; struct fresh fresh; }};\n\
+             static long f(struct dev *d, struct args __user *u)\n{{\n\tstruct args a;\n\tstruct fresh *k;\n\n\
+             \tk = (struct fresh *)&a.fresh;\n\tif (copy_from_user({filled}, &u->fresh, sizeof(a.fresh)))\n\t\treturn -EFAULT;\n\
+             {between}\tif (copy_from_user(&a, u, sizeof(a)))\n\t\treturn -EFAULT;\n{again}\
+             \treturn use(d, a.offset, {member}kind);\n}}\n"
+        ))
+    };
+    for (filled, member) in [("k", "k->"), ("&a.fresh", "a.fresh.")] {
+        let judged =
+            format!("\tif ({member}magic != 7 || {member}kind > 3)\n\t\treturn -EINVAL;\n");
+        assert_eq!(
+            fetched(filled, member, &judged, ""),
+            ["double-fetch"],
+            "{filled}"
+        );
+        assert_eq!(fetched(filled, member, "", &judged), NONE, "{filled}");
+    }
+}

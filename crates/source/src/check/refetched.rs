@@ -318,3 +318,46 @@ pub(crate) fn is_put_over(
             behind && is_given(function, *call, second) && !lets_go(function, *call)
         })
 }
+
+/// Whether the second fetch fills all of a variable of which the first has filled a member, or
+/// what a pointer to that leads to, of which something was asked in between, and is used behind it
+/// as it came the second time.
+pub(crate) fn is_whole_over(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    conditions: &[Span],
+) -> bool {
+    let Some(filled) = first.value.as_ref().filter(|_| second.all) else {
+        return false;
+    };
+    let pointed = filled.name().and_then(|name| {
+        let value = function.graph.only_value(name)?;
+        function.expression(value)
+    });
+    let place = match &pointed.as_deref().unwrap_or(filled).uncast().1.term {
+        Term::Address(place) => &**place,
+        _ => return false,
+    };
+    let inside = matches!(place.term, Term::Member { .. }) && place.pointer().is_none();
+    if !inside || place.root().name() != Some(&second.value_root) {
+        return false;
+    }
+    let lies_there = |own: &Expression| {
+        let behind = matches!(&own.term, Term::Member { holder, arrow: true, .. } if *holder.uncast().1 == *filled);
+        behind || own != place && own.lies_in(place)
+    };
+    let (mut asked, mut used, mut again) = (false, false, false);
+    function.each_of(&["field_expression"], |node| {
+        if !lies_there(&function.expression_of(node)) {
+            return;
+        }
+        let at = span(node);
+        asked |= conditions.iter().any(|own| own.contains(at));
+        let behind = at.start >= second.span.end;
+        let settled = behind && (is_compared(function, first, node) || is_refused(function, node));
+        again |= settled;
+        used |= behind && !settled && !is_set(function, node);
+    });
+    asked && used && !again
+}

@@ -9,7 +9,8 @@ use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::refetched::{
-    front, goes_unasked, is_compared, is_judged, is_put_over, is_refused, is_set, operands,
+    front, goes_unasked, is_compared, is_judged, is_put_over, is_refused, is_set, is_whole_over,
+    operands,
 };
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -230,7 +231,15 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                 })
                 || goes_unjudged(function, first, second)
         }
-        _ => false,
+        (false, false) => {
+            member_of(&first.address, &second.address).is_some()
+                && is_whole_over(
+                    function,
+                    first,
+                    second,
+                    &conditions(function, first, second),
+                )
+        }
     }
 }
 
