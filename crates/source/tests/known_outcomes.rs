@@ -266,12 +266,15 @@ fn what_is_left_is_less_than_all_room() {
         round("len += show(d, big + len, n)"),
         "\tlen = show(buf, sizeof(buf), 0);\n\tshow(buf + len, sizeof(buf), 1);\n".to_owned(),
         "\tshow(buf + 4, sizeof(buf), 1);\n".to_owned(),
+        "\tlen = show(buf, sizeof(buf), 0);\n\tmemset(buf + len, 0, sizeof(buf));\n".to_owned(),
     ] {
         assert_eq!(written(&wrong), ["beyond-variable"], "{wrong}");
     }
     for right in [
         round("len += show(buf + len, sizeof(buf) - len, i)"),
         round("len += show(d, big + len, n - len)"),
+        "\tlen = show(buf, sizeof(buf), 0);\n\tmemset(buf + len, 0, sizeof(buf) - len);\n"
+            .to_owned(),
         // There is nothing in front of it yet.
         "\tlen += show(buf + len, sizeof(buf), 1);\n".to_owned(),
         "\tshow(&d->items[1], sizeof(d->items[1]), 1);\n".to_owned(),

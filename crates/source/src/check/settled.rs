@@ -130,8 +130,9 @@ fn beyond_type(
     let number = order.more;
     let place = matches!(number.term, Term::Name(_) | Term::Member { .. });
     let asked = Some(order.less.uncast().1).filter(|own| place && !own.is_zero())?;
-    let limit = space::bytes(function, asked)?;
+    // What a constant is takes longer than what type a variable has.
     let of = scalar(function, number).filter(|of| of.size <= SMALL)?;
+    let limit = space::bytes(function, asked)?;
     let signed = matches!(of.shape, Shape::Scalar { signed: true });
     let most = (1_u64 << (8 * of.size - u64::from(signed))) - 1;
     let never = match order.or_equal {

@@ -28,18 +28,32 @@ pub(crate) struct ToldRoom {
 pub(crate) fn told_room(function: &FunctionContext<'_>, call: Node<'_>) -> Option<ToldRoom> {
     let whole = function.expression_of(call);
     let (name, given) = whole.call()?;
-    function.file.words.access(name).is_none().then_some(())?;
-    let mut pairs = given.windows(2).filter_map(|two| match two {
-        [address, room] => Some((behind(address.uncast().1)?, room.uncast().1)),
+    let words = function.file.words;
+    words.access(name).is_none().then_some(())?;
+    let beside = given.windows(2).filter_map(|two| match two {
+        [address, room] => Some((address, room)),
         _ => None,
     });
-    let ((front, index), room) = pairs.next()?;
-    let all = is_all(function, front, room, span(call));
-    (all && may_be_more(function, index, span(call))).then(|| ToldRoom {
-        front: front.clone(),
-        index: index.clone(),
-        room: room.clone(),
-        at: span(call),
+    // `memset(buf + n, 0, sizeof(buf))`
+    let clears = words.clears(name).map(|own| (own.object, own.count));
+    let fills = || {
+        words
+            .fills(name)
+            .and_then(|own| Some((own.object, own.count?)))
+    };
+    let known = clears.or_else(fills);
+    let known = known.and_then(|(object, count)| Some((given.get(object)?, given.get(count)?)));
+    let mut pairs = beside.chain(known);
+    pairs.find_map(|(address, room)| {
+        let (front, index) = behind(address.uncast().1)?;
+        let room = room.uncast().1;
+        let all = is_all(function, front, room, span(call));
+        (all && may_be_more(function, index, span(call))).then(|| ToldRoom {
+            front: front.clone(),
+            index: index.clone(),
+            room: room.clone(),
+            at: span(call),
+        })
     })
 }
 
