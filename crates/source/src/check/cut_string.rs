@@ -1,5 +1,7 @@
 //! Strings of the user's that may have been cut off, so that no 0 stands behind them.
 
+use std::cell::OnceCell;
+
 use tree_sitter::Node;
 
 use crate::compared::compares;
@@ -15,6 +17,7 @@ use super::fate::taken;
 use super::limit::limit;
 use super::space;
 use super::unbounded::is_put_over;
+use super::valued::reached_with;
 
 /// A string that was copied by a call which leaves the 0 out where there is no room for it.
 pub(crate) struct CutString {
@@ -35,7 +38,7 @@ pub(crate) fn cut_string(function: &FunctionContext<'_>, call: Node<'_>) -> Opti
     let count = given.get(cuts.count)?;
     let root = object.root().name()?;
     let known = !fills(function, object, count)
-        || is_asked(function, call, count)
+        || is_asked(function, call, (root, count))
         || is_ended(function, object, root)
         || !is_used(function, object, root, call);
     (!known).then(|| CutString {
@@ -83,7 +86,11 @@ fn is_member_of(function: &FunctionContext<'_>, object: &Expression, count: &Exp
 }
 
 /// Whether anything compares the result with more than 0, or hands it on.
-fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) -> bool {
+fn is_asked(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    (root, count): (&str, &Expression),
+) -> bool {
     let Some(own) = taken(function, call) else {
         // Asked at once, it is asked for less than 0; of what is 0 nothing is cut off.
         let around = function.above(call).map(|own| own.known_kind());
@@ -94,6 +101,8 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) 
     };
     let name = function.graph.name_of(effect);
     let counted = counts_an_end(function, name);
+    let open = OnceCell::new();
+    let read = || *open.get_or_init(|| is_read_full(function, call, (name, root), count));
     let mut asked = false;
     function.each_of(
         &[
@@ -106,7 +115,11 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) 
         |node| {
             let expression = || Expression::of(function.context, node);
             asked |= match node.known_kind() {
-                "binary_expression" => tells_length(function, &expression(), name, count),
+                "binary_expression" => {
+                    let own = expression();
+                    tells_length(function, &own, name, count)
+                        && !(is_of_constant(function, &own) && read())
+                }
                 // Its value goes elsewhere: `n = ret`, `f(ret)`, `p[ret] = 0`.
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
                     !span(node).contains(span(call)) && takes(function, node, name)
@@ -117,6 +130,40 @@ fn is_asked(function: &FunctionContext<'_>, call: Node<'_>, count: &Expression) 
         },
     );
     asked
+}
+
+/// Whether one side of a comparison is a constant, so that it is known which way a string takes
+/// that has no 0.
+fn is_of_constant(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    match &own.term {
+        Term::Binary(left, _, right) => {
+            let mut sides = [left, right].into_iter();
+            sides.any(|own| space::bytes(function, own.uncast().1).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the string is read where the result is as much as the call gives at most, whatever
+/// is asked of it: `if (len < 3) … else …` has both ways read it.
+fn is_read_full(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    (name, root): (&str, &str),
+    count: &Expression,
+) -> bool {
+    let only = function.graph.only_value(name);
+    let full = only.filter(|own| own.contains(span(call)));
+    let Some(full) = full.and_then(|_| space::bytes(function, count.uncast().1)) else {
+        return false;
+    };
+    let ways = reached_with(function, (name, full), span(call));
+    let own = function.reads(root);
+    let mut own = own.filter(|own| own.span.start >= span(call).end);
+    own.any(|own| {
+        let mut nodes = function.touching(own.span).into_iter();
+        !function.is_freed(own.span) && nodes.any(|node| ways.contains(&node))
+    })
 }
 
 /// Whether the variable is made one more, as of a string whose 0 is there: who is given it then

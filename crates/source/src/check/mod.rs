@@ -100,6 +100,7 @@ mod unasked_length;
 mod unbounded;
 mod unfilled;
 mod unset;
+mod valued;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};
