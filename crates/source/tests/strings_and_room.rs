@@ -60,3 +60,38 @@ fn what_asks_for_less_leaves_the_longest_string_open() {
         assert_eq!(of(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_helper_of_a_helper_reads_to_the_end() {
+    let helpers = "static int words_of(struct dev *d, char *s)\n{\n\tchar *own = kstrdup(s, GFP_KERNEL);\n\n\
+         \tif (!own)\n\t\treturn -ENOMEM;\n\treturn take(d, own);\n}\n\
+         static int lines_of(struct dev *d, char *text)\n{\n\tint ret;\n\n\tmutex_lock(&d->lock);\n\tret = words_of(d, text);\n\
+         \tmutex_unlock(&d->lock);\n\treturn ret;\n}\n\
+         static int deep(char *all)\n{\n\treturn lines_of(first(), all);\n}\n\
+         static int ended(struct dev *d, char *text, size_t n)\n{\n\ttext[n - 1] = 0;\n\treturn words_of(d, text);\n}\n\
+         static int counted(struct dev *d, char *text, size_t n)\n{\n\treturn count_of(d, text, n);\n}\n";
+    let of = |made: &str, then: &str| {
+        write_with(
+            helpers,
+            &format!(
+                "\tif (!count || count > 4096)\n\t\treturn -EINVAL;\n\tbuf = {made}(u, count);\n\
+                 \tif (IS_ERR(buf))\n\t\treturn PTR_ERR(buf);\n{then}\n\tkfree(buf);"
+            ),
+        )
+    };
+    for wrong in [
+        "\tret = words_of(d, buf);",
+        "\tret = lines_of(d, buf);",
+        "\tret = deep(buf);",
+    ] {
+        assert_eq!(of("memdup_user", wrong), ["unterminated-string"], "{wrong}");
+        assert_eq!(of("memdup_user_nul", wrong), NONE, "{wrong}");
+    }
+    for right in [
+        "\tret = ended(d, buf, count);",
+        "\tret = counted(d, buf, count);",
+        "\tbuf[count - 1] = 0;\n\tret = lines_of(d, buf);",
+    ] {
+        assert_eq!(of("memdup_user", right), NONE, "{right}");
+    }
+}

@@ -5,6 +5,7 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
+use crate::hashed::HashSet;
 use crate::lex::TokenKind;
 use crate::node::Parts as _;
 use crate::site::span;
@@ -24,19 +25,31 @@ pub(crate) struct Reading {
     pub(crate) by: String,
     /// Whether it is read no further than another string goes.
     pub(crate) compared: bool,
+    /// Whether the words say in which function of the file.
+    within: bool,
 }
+
+/// So many functions one in the other are looked into for what they read.
+const DEEP: usize = 3;
 
 /// What a call reads so.
 pub(crate) fn readings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
+    readings_within(function, call, DEEP)
+}
+
+fn readings_within(function: &FunctionContext<'_>, call: Node<'_>, deep: usize) -> Vec<Reading> {
     let Some(name) = function.callee(call) else {
         return Vec::new();
     };
     let mut found = read_by(function, call);
-    if let Some(body) = function.file.body_named(name).filter(|_| found.is_empty())
+    let left = deep.checked_sub(1).filter(|_| found.is_empty());
+    if let Some(left) = left
+        && let Some(body) = function.file.body_named(name)
         && !std::ptr::eq(body, function.body)
-        && may_read(function, body)
+        && is_given_bytes(function, call, deep < DEEP)
+        && may_read(function, body, left)
     {
-        found.extend(in_helper(function, name, call));
+        found.extend(in_helper(function, (name, left), call));
     }
     found
 }
@@ -51,6 +64,7 @@ fn read_by(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
         string: led_to(function, own.uncast().1).clone(),
         by: format!("{name}()"),
         compared: false,
+        within: false,
     };
     let words = function.file.words;
     let compared = words.compared(name).and_then(|at| given.get(at));
@@ -96,8 +110,28 @@ fn printed(given: &[Expression]) -> Vec<&Expression> {
     strings.map(|(_, own)| own).collect()
 }
 
-/// Whether the words of a function may read a string: to look into it costs more.
-fn may_read(function: &FunctionContext<'_>, body: &Body) -> bool {
+/// Whether the words of a function, or of those that it may call, may read a string: to look into
+/// it costs more.
+fn may_read(function: &FunctionContext<'_>, body: &Body, deep: usize) -> bool {
+    let mut seen = HashSet::from_iter([body.span.start]);
+    let mut bodies = vec![body];
+    for _ in 0..=deep {
+        if bodies.iter().any(|body| names_reader(function, body)) {
+            return true;
+        }
+        let called = bodies.iter().flat_map(|body| {
+            let tokens = function.file.tokens_of(body).iter();
+            let words = tokens.filter(|own| own.kind == TokenKind::Word);
+            words.filter_map(|own| answer::text(own.span.of(function.file.text)))
+        });
+        let called = called.filter_map(|name| function.file.body_named(name));
+        bodies = called.filter(|own| seen.insert(own.span.start)).collect();
+    }
+    false
+}
+
+/// The same of the words of one function alone.
+fn names_reader(function: &FunctionContext<'_>, body: &Body) -> bool {
     let (text, words) = (function.file.text, function.file.words);
     let mut tokens = function.file.tokens_of(body).iter();
     tokens.any(|own| match own.kind {
@@ -115,52 +149,66 @@ fn may_read(function: &FunctionContext<'_>, body: &Body) -> bool {
 }
 
 /// What a function of the file reads of what it is given, as its caller has it.
-fn in_helper(function: &FunctionContext<'_>, name: &str, call: Node<'_>) -> Vec<Reading> {
+fn in_helper(
+    function: &FunctionContext<'_>,
+    (name, left): (&str, usize),
+    call: Node<'_>,
+) -> Vec<Reading> {
     let whole = function.expression_of(call);
     let Some((_, given)) = whole.call() else {
         return Vec::new();
     };
-    let bytes = |own: &Expression| leads_to_bytes(function, own.uncast().1);
-    if !given.iter().any(bytes) {
-        return Vec::new();
-    }
     let read = look_into(function, name, |callee| {
         let named: Vec<Option<String>> = (0..given.len()).map(|at| parameter(callee, at)).collect();
         let calls = callee.calls.iter();
         let strings = calls.flat_map(|call| {
-            let read = read_by(callee, *call).into_iter();
+            let read = readings_within(callee, *call, left).into_iter();
             read.map(|own| (own, span(*call)))
         });
         let strings = strings.flat_map(|(own, call)| {
             let all = values(callee, &own.string).into_iter();
             let open = all.filter(move |string| !may_end(callee, string, call));
-            open.map(move |string| (string, own.by.clone(), own.compared))
+            open.map(move |string| (string, (own.by.clone(), own.compared, own.within)))
         });
-        let placed = strings.filter_map(|(string, by, compared)| {
+        let placed = strings.filter_map(|(string, how)| {
             let root = string.root().name()?;
             let at = named.iter().position(|own| own.as_deref() == Some(root))?;
-            Some((at, string, (by, compared)))
+            Some((at, string, how))
         });
         Some(placed.collect::<Vec<_>>())
     });
     let read = read.into_iter().flatten();
-    let own = read.filter_map(|(at, string, (by, compared))| {
+    let own = read.filter_map(|(at, string, (by, compared, within))| {
         let string = as_given(&string, given.get(at)?.uncast().1)?;
-        let by = format!("{by} in {name}()");
+        let by = match within {
+            true => by,
+            false => format!("{by} in {name}()"),
+        };
         Some(Reading {
             string,
             by,
             compared,
+            within: true,
         })
     });
     own.collect()
 }
 
+/// Whether an argument of a call may lead to bytes that the function copied, or to those that a
+/// helper was given.
+fn is_given_bytes(function: &FunctionContext<'_>, call: Node<'_>, helper: bool) -> bool {
+    let whole = function.expression_of(call);
+    let mut given = whole.call().into_iter().flat_map(|(_, given)| given);
+    given.any(|own| leads_to_bytes(function, own.uncast().1, helper))
+}
+
 /// Whether an argument may lead to bytes that the function copied: not a number.
-fn leads_to_bytes(function: &FunctionContext<'_>, own: &Expression) -> bool {
+fn leads_to_bytes(function: &FunctionContext<'_>, own: &Expression, helper: bool) -> bool {
     match &own.term {
         Term::Address(place) => place.name().is_some(),
-        Term::Name(name) => function.graph.local(name).is_some(),
+        Term::Name(name) => {
+            function.graph.local(name).is_some() || helper && function.is_parameter(name)
+        }
         Term::Member { .. } => true,
         _ => false,
     }
