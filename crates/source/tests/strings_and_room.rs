@@ -95,3 +95,39 @@ fn a_helper_of_a_helper_reads_to_the_end() {
         assert_eq!(of("memdup_user", right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_zero_for_a_newline_is_no_end() {
+    let of = |ends: &str, reads: &str| {
+        write(&format!(
+            "\tif (!count || count > 4096)\n\t\treturn -EINVAL;\n\tbuf = kmalloc(count + 1, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+             \tif (copy_from_user(buf, u, count)) {{\n\t\tkfree(buf);\n\t\treturn -EFAULT;\n\t}}\n\tp = buf;\n{ends}\n{reads}\n\tkfree(buf);"
+        ))
+    };
+    for reads in [
+        "\tret = kstrtouint(buf, 0, &a);",
+        "\tif (!strcmp(buf, \"on\"))\n\t\td->used = 1;",
+        "\twhile ((p = strsep(&buf, \" \")))\n\t\tret = take(d, p);",
+    ] {
+        for wrong in [
+            "\tif (buf[count - 1] == '\\n')\n\t\tbuf[count - 1] = '\\0';",
+            "\tif (count > 1 && p[count - 1] == '\\n')\n\t\tp[count - 1] = 0;",
+            "\tif (isspace(buf[count - 1]))\n\t\tbuf[count - 1] = 0;",
+            "\twhile (count && buf[count - 1] == 10)\n\t\tbuf[--count] = 0;",
+            "\tif (buf[count - 1] != '\\n')\n\t\tbuf[count] = 0;",
+        ] {
+            assert_eq!(of(wrong, reads), ["unterminated-string"], "{wrong}{reads}");
+        }
+        for right in [
+            "\tbuf[count] = 0;",
+            "\tif (buf[count - 1] == '\\n')\n\t\tbuf[count - 1] = '\\0';\n\telse\n\t\tbuf[count] = 0;",
+            "\tif (buf[count - 1] != '\\n')\n\t\treturn -EINVAL;\n\tbuf[count - 1] = 0;",
+            "\tif (buf[count - 1] != '\\0')\n\t\tbuf[count - 1] = '\\0';",
+            "\tif (buf[count - 1] != '\\n' && buf[count - 1] != '\\0')\n\t\treturn -EINVAL;\n\tif (buf[count - 1] == '\\n')\n\t\tbuf[count - 1] = 0;",
+            "\tp[count] = '\\0';\n\tif (count && p[count - 1] == '\\n')\n\t\tp[count - 1] = '\\0';",
+            "\tfor (n = 0; n < count; n++)\n\t\tif (buf[n] == '\\n') {\n\t\t\tbuf[n] = 0;\n\t\t\tbreak;\n\t\t}\n\tif (n == count)\n\t\treturn -EINVAL;",
+        ] {
+            assert_eq!(of(right, reads), NONE, "{right}{reads}");
+        }
+    }
+}

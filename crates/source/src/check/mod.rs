@@ -47,6 +47,7 @@ mod forced;
 mod format;
 mod handed;
 mod handed_on;
+mod hanging;
 mod heap;
 mod heard;
 mod inlines;

@@ -15,6 +15,7 @@ use crate::split::Body;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::format::{Part, literal, parts};
+use super::hanging::Hanging;
 use super::space;
 
 /// A string that a call reads.
@@ -232,16 +233,20 @@ pub(crate) fn values(function: &FunctionContext<'_>, own: &Expression) -> Vec<Ex
 /// reads it: an element takes a value, or a call is given it that does more than read strings.
 fn may_end(function: &FunctionContext<'_>, string: &Expression, read: Span) -> bool {
     let mut ended = false;
+    let holds = |own: &Expression| own.any(&|part| part == string);
+    let mut hanging = Hanging::new(&holds);
     function.each_of(&["assignment_expression"], |node| {
         let left = node.part("left").filter(|_| !ended);
         let left = left.map(|left| function.expression_of(left));
-        ended |= left.is_some_and(|left| *left != *string && left.any(&|part| part == string));
+        let sets = left.is_some_and(|left| *left != *string && holds(&left));
+        ended |= sets && !hanging.takes(function, node);
     });
     let mut before = function
         .calls
         .iter()
         .filter(|call| span(**call).end <= read.start);
     ended
+        || hanging.may_end(function, read)
         || before.any(|call| {
             let reads = read_by(function, *call);
             let whole = function.expression_of(*call);

@@ -4,6 +4,7 @@ use crate::Direction;
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
+use crate::check::hanging::Hanging;
 use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::placed::placed;
@@ -239,6 +240,8 @@ impl<'e> Bytes<'e> {
     fn may_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
         let words = function.file.words;
         let mut ended = false;
+        let holds = |own: &Expression| self.holds(own);
+        let mut hanging = Hanging::new(&holds);
         function.each_of(&MAY_END, |node| {
             let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
             // A 0 that was there before is copied over.
@@ -249,7 +252,10 @@ impl<'e> Bytes<'e> {
             let own = function.expression_of(node);
             ended = match &own.term {
                 // An element is set: `buf[n] = 0`, `*end = 0`.
-                Term::Assignment(left, ..) => self.may_hold(left) && left.name().is_none(),
+                Term::Assignment(left, ..) => {
+                    let sets = self.may_hold(left) && left.name().is_none();
+                    sets && !hanging.takes(function, node)
+                }
                 Term::Call(..) => own.call().is_none_or(|(name, given)| {
                     let copies = words.access(name).is_some()
                         || words.allocates(name).is_some()
@@ -259,12 +265,12 @@ impl<'e> Bytes<'e> {
                         || words.permission(name) == Permission::Allowed;
                     let fills = words.fills(name).and_then(|own| given.get(own.object));
                     fills.is_some_and(|own| self.holds(own))
-                        || !copies && given.iter().any(|own| self.holds(own))
+                        || !copies && given.iter().any(|own| self.holds(own) && !is_byte(own))
                 }),
                 _ => false,
             };
         });
-        ended
+        ended || hanging.may_end(function, at)
     }
 
     /// Whether a place may lie in the object: another member of its struct does not.
@@ -281,6 +287,11 @@ impl<'e> Bytes<'e> {
             part.name().is_some_and(is)
         })
     }
+}
+
+/// `s[n]`: whoever is given one byte of a string does not know where it lies.
+fn is_byte(own: &Expression) -> bool {
+    matches!(&own.uncast().1.term, Term::Element { array, .. } if array.name().is_some())
 }
 
 fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
