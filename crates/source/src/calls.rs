@@ -138,6 +138,7 @@ pub(crate) struct Does {
     pub(crate) shows: Option<Shows>,
     pub(crate) wipes: Option<usize>,
     pub(crate) writes: Option<Writes>,
+    pub(crate) touches: Option<Vec<Touches>>,
     pub(crate) elements: Option<usize>,
     pub(crate) picks_bit: Option<PicksBit>,
     pub(crate) makes_bits: Option<usize>,
@@ -333,8 +334,8 @@ pub(crate) struct Fills {
 pub(crate) struct Writes {
     /// The address.
     pub(crate) object: usize,
-    /// How many bytes there are.
-    pub(crate) count: usize,
+    /// How many bytes there are; none where it takes as many as it needs.
+    pub(crate) count: Option<usize>,
     /// The format, behind which stands what it takes.
     pub(crate) format: usize,
 }
@@ -347,6 +348,23 @@ pub(crate) struct PicksBit {
     pub(crate) number: usize,
     /// The address of what it is one of.
     pub(crate) map: usize,
+}
+
+/// Which arguments of a call say how many bytes it reads or writes from an address on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Touches {
+    /// The address.
+    pub(crate) object: usize,
+    /// The number.
+    pub(crate) count: usize,
+    /// How many bytes for each.
+    #[serde(default = "one")]
+    pub(crate) times: u64,
+}
+
+fn one() -> u64 {
+    1
 }
 
 /// Which arguments of a call say how much memory it gives.

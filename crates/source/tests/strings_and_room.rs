@@ -8,8 +8,8 @@ mod mistakes;
 
 const NONE: [&str; 0] = [];
 
-const TYPES: &str = "#define ROOM 32\n\
-     struct dev { char name[ROOM]; char label[16]; struct mutex lock; u32 used; int kind; u64 wide; unsigned long mask; u8 few; char *text; };\n";
+const TYPES: &str = "#define ROOM 32\nenum pace { SLOW, FAST };\n\
+     struct dev { char name[ROOM]; char label[16]; struct mutex lock; u32 used; int kind; u64 wide; unsigned long mask; u8 few; char *text; u32 two : 2; enum pace pace; bool on; };\n";
 
 /// What is said of these functions.
 fn rules(functions: &str) -> Vec<String> {
@@ -129,5 +129,154 @@ fn a_zero_for_a_newline_is_no_end() {
         ] {
             assert_eq!(of(right, reads), NONE, "{right}{reads}");
         }
+    }
+}
+
+/// A read() of these statements.
+fn read(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "static unsigned long limit_of __read_mostly = 33;\nstatic int level;\nstatic u64 count_of(struct dev *d)\n{{\n\treturn d->wide;\n}}\n\
+         static int state_of(struct dev *d)\n{{\n\treturn d->kind;\n}}\n\
+         static ssize_t f(struct file *file, char __user *u, size_t count, loff_t *at)\n{{\n\
+         \tstruct dev *d = file->private_data;\n\tchar small[8];\n\tchar text[16];\n\tchar hex[32];\n\tu64 wide;\n\tu32 word;\n\tint n;\n\n\
+         {statements}\n}}\n\
+         static const struct file_operations ops = {{ .read = f }};\n"
+    ))
+}
+
+/// A read() that prints so into an array and gives as much of it.
+fn printed(printed: &str, array: &str) -> Vec<String> {
+    read(&format!(
+        "{printed}\n\treturn simple_read_from_buffer(u, count, at, {array}, n);"
+    ))
+}
+
+#[test]
+fn a_number_may_be_longer_than_there_is_room() {
+    for (wrong, array) in [
+        ("\tn = sprintf(small, \"%lu\\n\", limit_of);", "small"),
+        ("\tn = sprintf(small, \"%d\\n\", level);", "small"),
+        ("\tn = sprintf(small, \"%u\\n\", d->used);", "small"),
+        (
+            "\twide = count_of(d);\n\tn = sprintf(text, \"0x%llx\\n\", wide);",
+            "text",
+        ),
+        ("\tn = sprintf(text, \"%#lx\\n\", d->mask);", "text"),
+        (
+            "\twide = d->wide;\n\tn = sprintf(text, \"%12s%llu\", \"wide\", wide);",
+            "text",
+        ),
+        (
+            "\twide = count_of(d);\n\tn = snprintf(text, sizeof(text), \"0x%llx\\n\", wide);",
+            "text",
+        ),
+        (
+            "\tn = snprintf(small, sizeof(small), \"%08x\\n\", d->used);",
+            "small",
+        ),
+        (
+            "\tfill(d, &word);\n\tn = snprintf(small, 8, \"%u\\n\", word);",
+            "small",
+        ),
+    ] {
+        assert_eq!(printed(wrong, array), ["beyond-variable"], "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_known_to_be_small_is_short() {
+    for (right, array) in [
+        ("\tn = sprintf(hex, \"%lu\\n\", limit_of);", "hex"),
+        ("\tn = sprintf(small, \"%u\\n\", d->few);", "small"),
+        ("\tn = sprintf(small, \"%d\\n\", 1234567);", "small"),
+        ("\tn = sprintf(small, \"%d\\n\", state_of(d));", "small"),
+        ("\tn = sprintf(small, \"%u\\n\", d->two);", "small"),
+        ("\tn = sprintf(small, \"pace %d\\n\", d->pace);", "small"),
+        (
+            "\tword = d->two;\n\tn = sprintf(small, \"%07x\", d->few);\n\tn = sprintf(text, \"more: %u\\n\", word);",
+            "text",
+        ),
+        ("\tn = sprintf(small, \"on: %d\\n\", d->on);", "small"),
+        (
+            "\tn = state_of(d);\n\tn = sprintf(small, \"%d\\n\", n);",
+            "small",
+        ),
+        (
+            "\tif (d->used > 99)\n\t\treturn -ERANGE;\n\tn = sprintf(small, \"%u\\n\", d->used);",
+            "small",
+        ),
+        (
+            "\tword = d->few;\n\tn = sprintf(small, \"%u\\n\", word);",
+            "small",
+        ),
+        ("\tn = sprintf(small, \"%d\\n\", !!d->wide);", "small"),
+        (
+            "\tn = scnprintf(small, sizeof(small), \"%u\\n\", d->used);",
+            "small",
+        ),
+        (
+            "\tn = snprintf(hex, sizeof(hex), \"0x%llx\\n\", d->wide);",
+            "hex",
+        ),
+        (
+            "\tn = snprintf(small, sizeof(small), \"%u\\n\", d->used);\n\tif (n >= sizeof(small))\n\t\tn = sizeof(small) - 1;",
+            "small",
+        ),
+    ] {
+        assert_eq!(printed(right, array), NONE, "{right}");
+    }
+    // Nobody but the kernel reads it.
+    let kept = read(
+        "\tn = sprintf(small, \"%u\\n\", d->used);\n\tstrcpy(d->name, small);\n\treturn simple_read_from_buffer(u, count, at, d->name, n);",
+    );
+    assert_eq!(kept, NONE);
+}
+
+#[test]
+fn a_string_that_fills_an_array_leaves_nothing_unset() {
+    let of = |format: &str| {
+        read(&format!(
+            "\tchar few[3];\n\n\tn = sprintf(few, {format});\n\treturn simple_read_from_buffer(u, count, at, few, 3);"
+        ))
+    };
+    assert_eq!(of("\"%d\\n\", !!d->kind"), NONE);
+    assert_eq!(of("\"%d\", !!d->kind"), ["copied-holes"]);
+}
+
+#[test]
+fn two_characters_for_each_byte_need_twice_the_room() {
+    let of = |room: &str, long: &str| {
+        read(&format!(
+            "\tunsigned int len = d->used * 2;\n\tssize_t ret;\n\tchar *buf;\n\n\tbuf = kmalloc({room}, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+             \tbin2hex(buf, d->text, {long});\n\tret = simple_read_from_buffer(u, count, at, buf, len);\n\tkfree(buf);\n\treturn ret;"
+        ))
+    };
+    assert_eq!(of("d->used", "d->used"), ["beyond-variable"]);
+    assert_eq!(of("d->used", "d->few"), ["beyond-variable"]);
+    for room in ["len", "d->used * 2", "2 * d->used + 1", "len + 1"] {
+        assert_eq!(of(room, "d->used"), NONE, "{room}");
+    }
+    let of = |long: &str| {
+        read(&format!(
+            "\tn = transfer(d);\n\tif (n < 0)\n\t\treturn n;\n{long}\treturn simple_read_from_buffer(u, count, at, hex, n);"
+        ))
+    };
+    for wrong in [
+        "\tbin2hex(hex, d->text, 17);\n",
+        "\tbin2hex(hex, d->text, sizeof(hex));\n",
+        "\tbin2hex(hex, d->text, min(n, 24));\n",
+        "\tif (n > 20)\n\t\treturn -EIO;\n\tbin2hex(hex, d->text, n);\n",
+        "\tif (hex2bin(d->text, hex, sizeof(hex)))\n\t\treturn -EINVAL;\n",
+    ] {
+        assert_eq!(of(wrong), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\tbin2hex(hex, d->text, 16);\n",
+        "\tbin2hex(hex, d->text, sizeof(hex) / 2);\n",
+        "\tbin2hex(hex, d->text, min(n, 16));\n",
+        "\tif (n > 16)\n\t\treturn -EIO;\n\tbin2hex(hex, d->text, n);\n",
+        "\tif (hex2bin(hex, d->text, sizeof(hex)))\n\t\treturn -EINVAL;\n",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
     }
 }

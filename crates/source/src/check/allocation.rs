@@ -141,22 +141,37 @@ impl Allocation {
         let Size::Bytes(size) = &self.size else {
             return None;
         };
-        let written = || function.file.plain(size.span);
+        let other = Linear::of(function, bytes)?;
+        if let Some(less) = self.less(function, &other, at) {
+            return Some(less);
+        }
+        function.pays().filter(|()| self.count.is_none())?;
+        let another = apart::is_of_another(function, (size, self.place), (bytes, at));
+        another.then(|| function.file.plain(size.span))
+    }
+
+    /// What was allocated, where that is less of the same number, which is no other one at a place.
+    pub(crate) fn less(
+        &self,
+        function: &FunctionContext<'_>,
+        other: &Linear,
+        at: Span,
+    ) -> Option<String> {
+        let Size::Bytes(size) = &self.size else {
+            return None;
+        };
         let own = match &self.count {
             Some(count) => Linear::product(count, space::bytes(function, size)?),
             None => Linear::of(function, size)?,
         };
-        let other = Linear::of(function, bytes)?;
         let kept = || !is_changed(function, &own.number, self.place, at);
-        if other.is_more_than(&own) && kept() {
-            let count = self
-                .count
-                .as_ref()
-                .map(|count| function.file.plain(count.span));
-            return Some(count.map_or_else(written, |count| format!("{count} of {}", written())));
-        }
-        function.pays().filter(|()| self.count.is_none())?;
-        apart::is_of_another(function, (size, self.place), (bytes, at)).then(written)
+        (other.is_more_than(&own) && kept()).then_some(())?;
+        let written = function.file.plain(size.span);
+        let count = self.count.as_ref();
+        Some(match count {
+            Some(count) => format!("{} of {written}", function.file.plain(count.span)),
+            None => written,
+        })
     }
 
     /// Whether it has as many bytes as the number says, whatever that is.

@@ -12,6 +12,7 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::context::FunctionContext;
+use super::format::{least, literal};
 use super::space;
 
 /// What a call that copies something puts into the object that it is given.
@@ -50,6 +51,7 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
     part(at).filter(|own| own.id() == argument.id())?;
     let size = size(function, object)?;
     let put = match count {
+        None if is_as_long(function, call, &name, size) => Put::All,
         None => (size > 1).then_some(Put::String)?,
         Some(count) => {
             let count = Expression::of(function.context, part(count)?);
@@ -61,6 +63,24 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
     };
     let call = span(call);
     Some(Filling { call, put })
+}
+
+/// Whether the string that a call prints has so many bytes at least, with the 0 at its end: one
+/// that is told how much room there is may cut it.
+pub(crate) fn is_as_long(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    name: &str,
+    size: u64,
+) -> bool {
+    let least = || {
+        let writes = function.file.words.results().writes(name);
+        let writes = writes.filter(|own| own.count.is_none())?;
+        let whole = function.expression_of(call);
+        let (_, given) = whole.call()?;
+        least(&literal(given.get(writes.format)?.uncast().1)?)
+    };
+    least().is_some_and(|least| least >= size.saturating_sub(1))
 }
 
 /// The number of an element that is set by itself: `x.version[2] = 1`; none where it is

@@ -26,6 +26,8 @@ pub(crate) enum Part {
     Number {
         /// The least.
         width: u64,
+        /// How it is written.
+        numeral: Numeral,
     },
     /// A string of no more than so many.
     Cut {
@@ -37,6 +39,37 @@ pub(crate) enum Part {
         /// The least.
         width: u64,
     },
+}
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numeral {
+    /// In what: `d`, `x` and so on.
+    pub(crate) letter: u8,
+    /// What it is: `hh`, `h`, `l`, `ll`, nothing of an int.
+    pub(crate) size: NumeralSize,
+    /// Whether what says the base stands in front of it: `%#x`.
+    pub(crate) marked: bool,
+}
+
+/// What a number is of which a format says how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumeralSize {
+    /// So many bytes.
+    Bytes(u64),
+    /// As many as a long has.
+    Long,
+}
+
+/// What some letters in front of the last one say.
+fn numeral_size(letters: &[u8]) -> NumeralSize {
+    match letters {
+        b"" => NumeralSize::Bytes(4),
+        b"h" => NumeralSize::Bytes(2),
+        b"hh" => NumeralSize::Bytes(1),
+        b"l" | b"z" | b"t" => NumeralSize::Long,
+        _ => NumeralSize::Bytes(8),
+    }
 }
 
 /// The parts of a format as it is written between its quotes; none of one that takes a width
@@ -53,23 +86,46 @@ pub(crate) fn parts(format: &str) -> Option<Vec<Part>> {
             found.push(Part::Text(1));
             continue;
         }
-        while rest.next_if(|own| b"-+ #0".contains(own)).is_some() {}
+        let mut marked = false;
+        while let Some(flag) = rest.next_if(|own| b"-+ #0".contains(own)) {
+            marked |= flag == b'#';
+        }
         let width = number(&mut rest);
         let most = rest.next_if_eq(&b'.').map(|_| number(&mut rest));
-        while rest.next_if(|own| b"hlzjtLq".contains(own)).is_some() {}
+        let mut letters = Vec::new();
+        while let Some(letter) = rest.next_if(|own| b"hlzjtLq".contains(own)) {
+            letters.push(letter);
+        }
         found.push(match (rest.next()?, most) {
             (b'%', _) => Part::Text(1),
             (b's', Some(most)) => Part::Cut {
                 most: most.max(width),
             },
             (b's', None) => Part::String { width },
-            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c', _) => Part::Number {
+            (letter @ (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c'), _) => Part::Number {
                 width: width.max(most.unwrap_or(0)),
+                numeral: Numeral {
+                    letter,
+                    size: numeral_size(&letters),
+                    marked,
+                },
             },
             _ => return None,
         });
     }
     Some(found)
+}
+
+/// How many bytes a format writes at least.
+pub(crate) fn least(format: &str) -> Option<u64> {
+    let all = parts(format)?.into_iter();
+    let own = all.map(|part| match part {
+        Part::Text(bytes) => bytes,
+        Part::Number { width, .. } => width.max(1),
+        Part::String { width } => width,
+        Part::Cut { .. } => 0,
+    });
+    Some(own.fold(0, u64::saturating_add))
 }
 
 /// What is done with an argument behind a format.
@@ -149,7 +205,14 @@ mod tests {
                 Part::Cut { most: 5 },
                 Part::String { width: 8 },
                 Part::Text(1),
-                Part::Number { width: 8 }
+                Part::Number {
+                    width: 8,
+                    numeral: Numeral {
+                        letter: b'x',
+                        size: NumeralSize::Bytes(8),
+                        marked: false
+                    }
+                }
             ]
         );
         for none in ["%*d", "%pM", "%.*s", "%", "%n"] {

@@ -142,11 +142,15 @@ impl<'a> Interests<'a> {
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
         found.any |= sources > 1 || fetches && tokens.windows(2).any(asks_for_more);
         // What is handed out whole is a variable or memory of the function's own; or a string, as
-        // far as it would go.
+        // far as it would go; or what is written with several bytes for one.
         let counts = |own: &Token| {
             let word = own.span.of(self.text);
-            let writes =
-                || answer::text(word).is_some_and(|own| self.words.results().writes(own).is_some());
+            let results = self.words.results();
+            let writes = || {
+                answer::text(word).is_some_and(|own| {
+                    results.writes(own).is_some() || !results.touches(own).is_empty()
+                })
+            };
             let allocates =
                 || answer::text(word).is_some_and(|own| self.words.allocates(own).is_some());
             own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())

@@ -68,7 +68,8 @@ impl Linear {
         }
     }
 
-    fn times(self, by: u64) -> Option<Self> {
+    /// So many times as much.
+    pub(crate) fn times(self, by: u64) -> Option<Self> {
         let (each, more) = (self.each.checked_mul(by)?, self.more.checked_mul(by)?);
         Some(Self { each, more, ..self })
     }

@@ -13,6 +13,7 @@ use crate::span::Span;
 use crate::types::Shape;
 
 use super::context::FunctionContext;
+use super::digits::longest;
 use super::format::{Part, literal, parts};
 use super::space;
 use super::unbounded;
@@ -121,14 +122,14 @@ fn beyond(function: &FunctionContext<'_>, writes: Writes, given: &[Expression]) 
         return function.is_parameter(name).then(|| file.plain(format.span));
     };
     let room = given
-        .get(writes.count)
+        .get(writes.count?)
         .and_then(|own| space::bytes(function, own));
     let mut rest = given.iter().skip(writes.format + 1);
     let (mut most, mut long) = (0_u64, None);
     for part in parts(&text)? {
         let own = match part {
             Part::Text(bytes) => Some(bytes),
-            Part::Number { width } => {
+            Part::Number { width, .. } => {
                 rest.next()?;
                 Some(width.max(NUMBER))
             }
@@ -151,7 +152,62 @@ fn beyond(function: &FunctionContext<'_>, writes: Writes, given: &[Expression]) 
         };
     }
     let fits = room.is_some_and(|room| most < room) || room.is_none() && most < u64::MAX;
-    long.filter(|_| !fits)
+    let printed = || {
+        let own = longest(function, &text, given.get(writes.format + 1..)?)?;
+        (own.bytes >= room?).then(|| file.plain(own.number))
+    };
+    long.filter(|_| !fits).or_else(printed)
+}
+
+/// A string that is written into an array of the function, which has no room for all of it.
+pub(crate) struct Overrun {
+    /// The call that writes it.
+    pub(crate) call: Span,
+    pub(crate) name: String,
+    /// How many bytes it may write, with the 0.
+    pub(crate) bytes: u64,
+    /// The array, and how many it has.
+    pub(crate) array: String,
+    pub(crate) size: u64,
+    /// The copy that shows it to a program.
+    pub(crate) shown: Span,
+}
+
+/// Every string that a function writes for a program, whatever room there is for it.
+pub(crate) fn overruns(function: &FunctionContext<'_>) -> Vec<Overrun> {
+    let all = function.calls.iter();
+    all.filter_map(|call| {
+        let writes = function
+            .file
+            .words
+            .results()
+            .writes(function.callee(*call)?)?;
+        writes.count.is_none().then_some(())?;
+        of_write(function, &function.expression_of(*call), writes)
+    })
+    .collect()
+}
+
+fn of_write(function: &FunctionContext<'_>, call: &Expression, writes: Writes) -> Option<Overrun> {
+    let (name, given) = call.call()?;
+    let array = given.get(writes.object)?.uncast().1.name()?;
+    let local = function
+        .local_at(array, call.span)
+        .filter(|own| own.array)?;
+    let text = literal(given.get(writes.format)?.uncast().1)?;
+    let size = space::array(function, local)?;
+    let own = longest(function, &text, given.get(writes.format + 1..)?)?;
+    let bytes = own.bytes.checked_add(1).filter(|own| *own > size)?;
+    let mut copies = copies(function).into_iter();
+    let (shown, _, _) = copies.find(|(_, value, _)| value.uncast().1.name() == Some(array))?;
+    Some(Overrun {
+        call: call.span,
+        name: name.to_owned(),
+        bytes,
+        array: array.to_owned(),
+        size,
+        shown,
+    })
 }
 
 /// How long a string may be.

@@ -12,6 +12,7 @@ use crate::span::Span;
 use super::accesses::Access;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
+use super::fill::is_as_long;
 use super::space;
 
 /// An array that is filled so.
@@ -94,7 +95,11 @@ fn writing(function: &FunctionContext<'_>, variable: Node<'_>) -> Option<(String
     let call = function.above(arguments)?;
     let name = function.callee(call)?;
     let fills = function.file.words.fills(name)?;
+    let is_whole = || {
+        let size = space::array_bytes(function, &function.expression_of(variable));
+        size.is_some_and(|size| is_as_long(function, call, name, size))
+    };
     let object = arguments.named_child(answer::fits(fills.object)?)?;
-    let string = fills.count.is_none() && object.id() == node.id();
+    let string = fills.count.is_none() && object.id() == node.id() && !is_whole();
     string.then(|| (name.to_owned(), span(call)))
 }

@@ -331,6 +331,27 @@ pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Opt
     (!words.is_empty()).then(|| dimensions.array(&words.join(" ")))
 }
 
+/// What a variable of the file that is no array is declared as.
+pub(crate) fn file_scalar_type(function: &FunctionContext<'_>, name: &str) -> Option<String> {
+    let (text, all) = (function.file.text, function.file.tokens);
+    let named = |two: &[Token]| match two {
+        [word, next] => {
+            word.span.of(text) == name.as_bytes()
+                && (next.is(b'=') || next.is(b';') || next.kind == TokenKind::Word)
+                && function.file.holder(word.span).is_none()
+        }
+        _ => false,
+    };
+    let at = all.windows(2).position(named)?;
+    let before = all.get(..at)?.iter().rev();
+    let of_type = before.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
+    let words = of_type.map(|own| own.span.text(text));
+    let words = words.filter(|own| !matches!(own.as_str(), "static" | "const" | "volatile"));
+    let mut words: Vec<String> = words.collect();
+    words.reverse();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
 /// The tokens of the function, its header included.
 pub(crate) fn function_tokens<'s>(function: &FunctionContext<'s>) -> &'s [Token] {
     let place = function.body.header.join(function.body.span);

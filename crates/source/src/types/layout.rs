@@ -387,10 +387,16 @@ impl Placing<'_> {
 }
 
 impl Unplaced {
-    /// The type of the member of that name, if this is it or holds it.
+    /// The type of the member of that name, if this is it or holds it; none of a bit-field, of
+    /// which the type alone does not say what it holds.
     pub(super) fn named(self, name: &str) -> Option<Type> {
         if self.name == name {
-            return Some(self.of);
+            return self.width.is_none().then_some(self.of);
+        }
+        let members = self.of.members();
+        let mut own = members.iter().filter(|(_, own)| own.name == name);
+        if own.any(|(_, own)| own.bits.is_some()) {
+            return None;
         }
         let held = self.name.is_empty() && self.width.is_none();
         match self.of.at(name) {

@@ -1,17 +1,18 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::Access;
+use crate::check::accesses::{Access, shown};
 use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
 use crate::check::bounded;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::expanded::{Expanded, expanded};
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
-use crate::check::overlong::{Overlong, overlong};
+use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
 use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
@@ -74,10 +75,19 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .iter()
             .map(|own| unwritten(function, own)),
     );
+    for access in shown(function.context, function.file.words, function.calls) {
+        out.extend(allocated(function, &access));
+    }
+    out.extend(overruns(function).iter().map(|own| overrun(function, own)));
     for call in function.calls {
         out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
         out.extend(told_room(function, *call).map(|own| more_room(function, &own)));
+        out.extend(
+            expanded(function, *call)
+                .iter()
+                .map(|own| beyond(function, own)),
+        );
         out.extend(Copied::fetched(function, *call).and_then(|own| {
             copied(function, &own)
                 .or_else(|| at_least(function, &own))
@@ -239,6 +249,32 @@ fn more_room(function: &FunctionContext<'_>, own: &ToldRoom) -> Violation {
     );
     let mut violation = file.violation(&INFO, own.at, "told of more than is left", told);
     violation.confidence = Confidence::Medium;
+    violation
+}
+
+/// A call that reads or writes more bytes than there are.
+fn beyond(function: &FunctionContext<'_>, own: &Expanded) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{}() takes {} bytes for each of {}, and {} has {}",
+        own.name, own.times, own.count, own.object, own.room
+    );
+    let mut violation = file.violation(&INFO, own.call, "goes on behind it", told);
+    violation.confidence = Confidence::Medium;
+    violation
+}
+
+/// A string that is written into an array which may not have room for it.
+fn overrun(function: &FunctionContext<'_>, own: &Overrun) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{}() writes up to {} bytes with the 0 at the end, and {} has {}",
+        own.name, own.bytes, own.array, own.size
+    );
+    let mut violation = file.violation(&INFO, own.call, "may write on", told);
+    violation.confidence = Confidence::Medium;
+    let mark = file.mark(own.shown, "a program reads it");
+    violation.related.push(mark);
     violation
 }
 

@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, FillsFrom, PicksBit, Writes};
+use crate::calls::{Calls, Copied, FillsFrom, PicksBit, Touches, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -9,6 +9,7 @@ pub(crate) struct Results {
     zero_is_fault: HashSet<String>,
     zero_or_error: HashSet<String>,
     writes: HashMap<String, Writes>,
+    touches: HashMap<String, Vec<Touches>>,
     asks_compat: HashSet<String>,
     /// What makes an address of a number, by what that is declared as.
     addresses_of: HashMap<String, String>,
@@ -37,6 +38,7 @@ impl Results {
             addresses_of: addresses_of(calls),
             asks_compat: calls.names(|does| does.asks_compat).into_iter().collect(),
             writes: calls.each(|does| does.writes),
+            touches: calls.each(|does| does.touches.clone()),
             zero_or_error: calls.names(|does| does.zero_or_error).into_iter().collect(),
             zero_is_fault: calls.names(|does| does.zero_is_fault).into_iter().collect(),
         }
@@ -48,6 +50,11 @@ impl Results {
     /// how long it would be.
     pub(crate) fn writes(&self, name: &str) -> Option<Writes> {
         self.writes.get(name).copied()
+    }
+
+    /// From which of its arguments on a call of that name reads or writes so many bytes.
+    pub(crate) fn touches(&self, name: &str) -> &[Touches] {
+        self.touches.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a call of that name tells a program of 32 bits from others.
