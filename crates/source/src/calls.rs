@@ -535,6 +535,9 @@ pub(crate) struct Lock {
     /// Whether it may count things, which are kept where all goes well.
     #[serde(default)]
     pub(crate) counts: bool,
+    /// Those that may give an error number instead, and then have taken nothing.
+    #[serde(default)]
+    pub(crate) fails: Vec<String>,
     pub(crate) reason: String,
 }
 
@@ -547,8 +550,14 @@ pub(crate) struct LockWord {
     /// Whether all other words are the same, and not those in front of it alone.
     #[serde(default)]
     pub(crate) whole: bool,
+    /// Whether it may count things, which are kept where all goes well.
+    #[serde(default)]
+    pub(crate) counts: bool,
     /// Words of names that are of something else.
     pub(crate) not: Vec<String>,
+    /// Words of those that may give an error number instead, and then have taken nothing.
+    #[serde(default)]
+    pub(crate) fails: Vec<String>,
     pub(crate) reason: String,
 }
 

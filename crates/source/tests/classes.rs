@@ -76,10 +76,12 @@ fn a_lock_is_let_go_once() {
             .replace("\tif (copy", "\tmutex_lock(&d->lock);\n\tif (copy")
             .replace("\treturn 0;\nout", "out"),
         wrong.replace("out:\n\tmutex", "out:\n\tif (ret == -EIO)\n\t\tmutex"),
-        wrong.replace(
-            "out:\n\tmutex_unlock(&d->lock)",
-            "out:\n\tmutex_unlock(&d->other)",
-        ),
+        wrong
+            .replace("ret = -EIO;", "ret = -EIO;\n\t\tmutex_unlock(&d->lock);")
+            .replace(
+                "out:\n\tmutex_unlock(&d->lock)",
+                "out:\n\tmutex_unlock(&d->other)",
+            ),
         // It is taken again before anybody asks.
         wrong
             .replace(

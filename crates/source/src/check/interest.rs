@@ -138,6 +138,8 @@ impl<'a> Interests<'a> {
             shows |= meaning.shows;
             found.scopes.extend(meaning.scope.then_some(word.span));
         }
+        // Few functions ask for more than their names say.
+        found.lock |= found.faults && hashed.iter().any(|own| self.is_named_lock(own));
         // What picks no element by them, and fetches once, has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
         found.any |= sources > 1 || fetches && tokens.windows(2).any(asks_for_more);
@@ -158,6 +160,13 @@ impl<'a> Interests<'a> {
         found.any |= shows && tokens.iter().any(counts);
         found.atomic |= guard && !found.scopes.is_empty();
         found
+    }
+
+    /// Whether a word's own parts say that it takes a lock.
+    fn is_named_lock(&self, word: &HashedWord) -> bool {
+        let named = answer::text(word.span.of(self.text));
+        let own = named.and_then(|own| self.words.lock_named(own));
+        own.is_some_and(|(_, takes)| takes)
     }
 
     /// Whether a function goes through a `__user` pointer of its own by hand: `*p`, `p->m`

@@ -66,10 +66,27 @@ impl CheckWords {
     /// What tells the locks apart that calls of such names take and let go, `hci_dev_` of
     /// `hci_dev_lock()`, and whether it takes one.
     pub(crate) fn lock_named(&self, name: &str) -> Option<(String, bool)> {
-        let mut own = self.named.locks.iter();
+        self.turn_named(name, |own| !own.counts)
+    }
+
+    /// The same of what may count things: `foo_dev_get()`.
+    pub(crate) fn count_named(&self, name: &str) -> Option<(String, bool)> {
+        let accesses = self.access(name).is_some() || self.in_window(name).is_some();
+        let own = || self.turn_named(name, |own| own.counts);
+        (!accesses).then(own).flatten()
+    }
+
+    fn turn_named(&self, name: &str, is: impl Fn(&LockWord) -> bool) -> Option<(String, bool)> {
+        let mut own = self.named.locks.iter().filter(|own| is(own));
         let told = self.named.may_tell(name);
         told.then(|| own.find_map(|own| lock_named(own, name)))
             .flatten()
+    }
+
+    /// Whether a call of that name that takes a lock may give an error number instead.
+    pub(crate) fn lock_fails(&self, name: &str) -> bool {
+        let mut words = self.named.locks.iter().flat_map(|own| &own.fails);
+        self.owned.fails.contains(name) || words.any(|own| name.split('_').any(|part| part == own))
     }
 
     /// What the name of a call says of whom something belongs to behind it, by each list of

@@ -18,6 +18,8 @@ pub(super) struct Owned {
     files: BTreeMap<String, usize>,
     /// The kinds of locks that may count things.
     counting: BTreeSet<usize>,
+    /// What may give an error number and has taken no lock then.
+    pub(super) fails: BTreeSet<String>,
 }
 
 impl Owned {
@@ -40,6 +42,11 @@ impl Owned {
             installs: names(|does| does.installs),
             files: files.collect(),
             counting: counting(calls),
+            fails: calls
+                .locks
+                .iter()
+                .flat_map(|own| own.fails.iter().cloned())
+                .collect(),
         }
     }
 }
