@@ -17,12 +17,19 @@ use super::fate::is_error;
 pub(crate) struct Carried {
     pub(crate) places: Vec<usize>,
     pub(crate) at: Span,
+    /// Whether what it comes to is a member of what others see, and no `return`.
+    pub(crate) stored: bool,
 }
 
 /// The variable that takes what a call gave, and the `return` to which it comes as it
 /// is on a way where it is not 0: through a label at the end, past other work, by a further
 /// variable, or as what a `?:` there chooses.
 pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Carried> {
+    handed_on(function, call).filter(|own| !own.stored)
+}
+
+/// The same; where no `return` is come to, what keeps it for others.
+pub(crate) fn handed_on(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Carried> {
     assigned(function, call)?;
     let graph = function.graph;
     let taken = |effect: &Effect| {
@@ -43,6 +50,7 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
     })?;
     let mut work = vec![(at, vec![place])];
     let mut seen = HashSet::default();
+    let mut stored = None;
     while let Some(((at, from), places)) = work.pop() {
         let place = *places.last()?;
         if from == 0 && !seen.insert((at, place)) {
@@ -51,8 +59,23 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
         let behind = graph.effects_of(at).iter().skip(from);
         let node = graph.nodes.get(at)?;
         let next = match walk.first(behind, place) {
-            Some((_, Fate::Returned(at))) => return Some(Carried { places, at }),
+            Some((_, Fate::Returned(at))) => {
+                return Some(Carried {
+                    places,
+                    at,
+                    stored: false,
+                });
+            }
             Some((_, Fate::Gone)) => continue,
+            Some((count, Fate::Stored(place))) => {
+                stored.get_or_insert_with(|| Carried {
+                    places: places.clone(),
+                    at: place,
+                    stored: true,
+                });
+                work.push(((at, from + count + 1), places));
+                continue;
+            }
             // Both hold it from there on.
             Some((count, Fate::Moved(to))) => {
                 let behind = (at, from + count + 1);
@@ -71,12 +94,13 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
             return Some(Carried {
                 places,
                 at: node.span,
+                stored: false,
             });
         }
         let ways = next.filter(|(edge, _)| leaves_something(function, place, edge));
         work.extend(ways.map(|(_, next)| ((*next, 0), places.clone())));
     }
-    None
+    stored
 }
 
 /// What becomes of a variable that holds what was left.
@@ -85,6 +109,8 @@ enum Fate {
     Returned(Span),
     /// Another variable takes it as it is.
     Moved(usize),
+    /// A member that is not the function's own takes it as it is there.
+    Stored(Span),
     /// It takes something else, or something is made of it.
     Gone,
 }
@@ -139,8 +165,12 @@ impl<'f, 'a> Walk<'f, 'a> {
                 if !read.any(|own| own.place == place && own.kind == EffectKind::Read) {
                     return None;
                 }
+                let behind = graph.is_behind(effect) && !graph.is_all_behind(effect);
                 match self.is_moved(effect, value) {
                     true => Some(Fate::Moved(effect.place)),
+                    false if behind && self.is_plain(effect, value) => {
+                        Some(Fate::Stored(effect.span))
+                    }
                     // `n -= left` asks nothing of it.
                     false => self.sets(effect).then_some(Fate::Gone),
                 }
@@ -152,6 +182,12 @@ impl<'f, 'a> Walk<'f, 'a> {
     /// Whether all of what the variable was is gone, `a = b`, and not `a += b`.
     fn sets(&self, effect: &Effect) -> bool {
         !matches!(&effect.kind, EffectKind::Write(write) if write.compound)
+    }
+
+    /// Whether what takes it takes all of it.
+    fn is_plain(&self, effect: &Effect, value: Span) -> bool {
+        let value = self.function.expression(value);
+        self.sets(effect) && value.is_some_and(|value| value.uncast().1.name().is_some())
     }
 
     /// Whether a variable of the function takes a name's value as a number.

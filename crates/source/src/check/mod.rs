@@ -82,6 +82,7 @@ mod partly_written;
 mod paths;
 mod pieces;
 mod placed;
+mod plain_results;
 mod range;
 mod refetched;
 mod remaining;

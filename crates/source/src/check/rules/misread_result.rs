@@ -3,7 +3,7 @@ use std::cell::OnceCell;
 use tree_sitter::Node;
 
 use crate::check::carried::{
-    assigned, carried, given, given_back, is_asked_for_errors, takes_errors,
+    assigned, given, given_back, handed_on, is_asked_for_errors, takes_errors,
 };
 use crate::check::context::FunctionContext;
 use crate::check::errno_index::{ByError, by_errors};
@@ -13,7 +13,8 @@ use crate::check::known::Told;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::never_negative::{Lost, lost};
 use crate::check::part;
-use crate::check::result_test::{is_asked, tested};
+use crate::check::plain_results::plainly;
+use crate::check::result_test::{Test, is_asked, tested};
 use crate::check::rule::{Look, Rule};
 use crate::check::scanned::{Scanned, scanned};
 use crate::node::Parts as _;
@@ -77,6 +78,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(scanned(function, *call).map(|own| unset(function, &own)));
     }
     let tests = OnceCell::new();
+    out.extend(of_constants(function, &tests));
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
         let said = || function.hands_left(&giver.name) || is_chosen(giver.node);
@@ -95,6 +97,26 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(test.map(|test| asked(function, &giver, test)));
         }
     }
+}
+
+/// Tests of what functions of the file give that access nothing.
+fn of_constants(function: &FunctionContext<'_>, tests: &OnceCell<Vec<Test>>) -> Vec<Violation> {
+    let others = function.calls.iter().filter_map(|call| {
+        let name = function.callee(*call)?;
+        let by = |told| tested(function, (*call, told), tests);
+        function.told(name).is_none().then_some(())?;
+        // What stands there comes before what the other function does.
+        let test = by(Told::Error).or_else(|| by(Told::Truth))?;
+        let told = plainly(function, name)?;
+        let giver = Giver {
+            node: *call,
+            span: span(*call),
+            name: name.to_owned(),
+            told,
+        };
+        (by(told) == Some(test)).then(|| asked(function, &giver, test))
+    });
+    others.collect()
 }
 
 /// An error number that picks an element.
@@ -215,7 +237,7 @@ fn taken_off(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violat
 
 /// A function that gives error numbers elsewhere gives the bytes that were left.
 fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
-    let carried = carried(function, giver.node);
+    let carried = handed_on(function, giver.node);
     let near = given_back(function, giver.node).or_else(|| {
         let own = carried.as_ref().filter(|_| is_all(function, giver));
         own.map(|own| own.at)
@@ -243,12 +265,20 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
             format!("{}(), which hands it on, gives error numbers", caller.name)
         }
     };
+    // What keeps it for others may be there for that.
+    if near.is_none() && carried.as_ref().is_some_and(|kept| kept.stored) && !own {
+        return None;
+    }
     let name = &giver.name;
     let message = format!("{name}() gives how many bytes were left, and {whose}");
     let file = function.file;
     let mut violation = file.violation(&INFO, gives, "no error number", message);
     if let Some(own) = carried.filter(|_| near.is_none()) {
-        violation.related.push(file.mark(own.at, "returned here"));
+        let how = match own.stored {
+            true => "kept here",
+            false => "returned here",
+        };
+        violation.related.push(file.mark(own.at, how));
     }
     violation.confidence = match goes_on(function) {
         true => Confidence::Medium,
