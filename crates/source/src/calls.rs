@@ -315,6 +315,9 @@ pub(crate) struct Shows {
     pub(crate) object: usize,
     /// How many bytes from there.
     pub(crate) count: usize,
+    /// Which argument leads to where in the object it begins, and is moved on.
+    #[serde(default)]
+    pub(crate) position: Option<usize>,
 }
 
 /// Which arguments of a call say what it copies something into.

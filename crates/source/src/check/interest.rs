@@ -158,6 +158,9 @@ impl<'a> Interests<'a> {
             own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())
         };
         found.any |= shows && tokens.iter().any(counts);
+        // A position of the function's own.
+        let position = |own: &Token| own.span.of(self.text) == b"loff_t";
+        found.any |= shows && tokens.iter().any(position);
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }

@@ -9,6 +9,8 @@ use crate::check::tokens::parameter_spans;
 use crate::check::unbounded;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -24,6 +26,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    from_the_front(function, out);
     // What of the file has a function called takes longest.
     let mut written = function
         .accesses
@@ -49,6 +52,64 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         );
         out.push(file.violation(&INFO, access.span, "the same again", message));
     }
+}
+
+/// A call that begins where a variable of the function's own says, which is 0 each time.
+fn from_the_front(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let calls = function.calls.iter();
+    let mut own = calls.filter_map(|call| Some((*call, own_position(function, *call)?)));
+    let Some((call, name)) = own.next().filter(|_| is_of_file(function)) else {
+        return;
+    };
+    let Some(position) = unbounded::position(function) else {
+        return;
+    };
+    let mut mentions = function.mentions(&position);
+    if mentions.all(|node| is_read(function, node)) && !sets_position(function) {
+        let file = function.file;
+        let message = format!(
+            "{name} is 0 each time, and {} never moves *{position} on",
+            function.body.name
+        );
+        out.push(file.violation(&INFO, span(call), "the same again", message));
+    }
+}
+
+/// The variable by which a call is told to begin at the front: one of the function's whose
+/// address nothing else has, and which is 0.
+fn own_position(function: &FunctionContext<'_>, call: Node<'_>) -> Option<String> {
+    let results = function.file.words.results();
+    let at = results.begins_at(function.callee(call)?)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let name = match &given.get(at)?.term {
+        Term::Address(inner) => inner.name()?,
+        _ => return None,
+    };
+    let graph = function.graph;
+    let local = graph.local(name).filter(|own| !own.lasting)?;
+    let values = graph.assignments().filter(|(own, _)| *own == name);
+    let values: Vec<Span> = values.map(|(_, value)| value).collect();
+    let zero = |at: &Span| function.expression(*at).is_some_and(|own| own.is_zero());
+    let takes = |node: Node<'_>| {
+        let holder = function.above(node);
+        holder.is_some_and(|own| own.part("left") == Some(node))
+    };
+    let inside = |place: Span, node: Node<'_>| place.contains(span(node));
+    let own = |node| inside(span(call), node) || inside(local.declared, node) || takes(node);
+    let once = matches!(values.as_slice(), [value] if zero(value));
+    let alone = once && function.mentions(name).all(own);
+    alone.then(|| name.to_owned())
+}
+
+/// Whether the function names the position that the file itself has.
+fn sets_position(function: &FunctionContext<'_>) -> bool {
+    let mut found = false;
+    function.each_of(&["field_expression"], |node| {
+        let own = function.expression_of(node);
+        found |= matches!(&own.term, Term::Member { field, .. } if field == "f_pos");
+    });
+    found
 }
 
 /// Whether the function is given the file: what other structures call a read() is told where to

@@ -16,6 +16,8 @@ pub(crate) struct Results {
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
     fills_from: HashMap<String, FillsFrom>,
+    /// Which argument leads to where a call begins to show.
+    positions: HashMap<String, usize>,
     /// What sets a bit, and what clears it, as a lock is taken and let go.
     bits: HashMap<String, bool>,
     picks_bit: HashMap<String, PicksBit>,
@@ -29,6 +31,7 @@ impl Results {
             bits: bits(calls),
             picks_bit: calls.each(|does| does.picks_bit),
             makes_bits: calls.each(|does| does.makes_bits),
+            positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
@@ -85,6 +88,11 @@ impl Results {
     /// Which argument says how many bits there are in what a call of that name gives.
     pub(crate) fn makes_bits(&self, name: &str) -> Option<usize> {
         self.makes_bits.get(name).copied()
+    }
+
+    /// Which argument of a call of that name leads to where it begins in what it hands out.
+    pub(crate) fn begins_at(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
     }
 
     /// What a call of that name says of what it copied, where that is not what it left.
