@@ -1,12 +1,16 @@
 //! The calls that tollgate knows, each described once (`data/calls.toml`): what a
 //! call does, and not what it is called, is what anything asks for.
 
+mod parts;
+
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::hashed::{HashMap, HashSet};
+
+pub(crate) use parts::{PicksBit, Touches};
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -341,33 +345,6 @@ pub(crate) struct Writes {
     pub(crate) count: Option<usize>,
     /// The format, behind which stands what it takes.
     pub(crate) format: usize,
-}
-
-/// Which arguments of a call say what bit it sets, clears or asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PicksBit {
-    /// Its number, from 0.
-    pub(crate) number: usize,
-    /// The address of what it is one of.
-    pub(crate) map: usize,
-}
-
-/// Which arguments of a call say how many bytes it reads or writes from an address on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Touches {
-    /// The address.
-    pub(crate) object: usize,
-    /// The number.
-    pub(crate) count: usize,
-    /// How many bytes for each.
-    #[serde(default = "one")]
-    pub(crate) times: u64,
-}
-
-fn one() -> u64 {
-    1
 }
 
 /// Which arguments of a call say how much memory it gives.
