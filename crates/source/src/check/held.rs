@@ -43,6 +43,10 @@ pub(crate) fn kind(words: &CheckWords, name: &str) -> Option<(Kind, bool)> {
             .map(|(stem, takes)| (Kind::Named(stem), takes))
     };
     let bit = || words.results().bit(name).map(|sets| (Kind::Bit, sets));
+    // Most names are none of these, which is quick to say.
+    if known.is_none() && !words.may_be_named(name) {
+        return bit();
+    }
     let counted = || {
         words
             .count_named(name)

@@ -2,8 +2,9 @@
 
 use tree_sitter::Node;
 
-use crate::compared::Ordered;
+use crate::compared::{Ordered, orders};
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
@@ -41,6 +42,12 @@ pub(crate) fn old_values(function: &FunctionContext<'_>) -> Vec<OldValue> {
 
 /// The member that an `if` refuses for being more than a constant.
 fn refuses_member(function: &FunctionContext<'_>, node: Node<'_>) -> Option<(Span, Expression)> {
+    let member = |side| {
+        let own = node.part(side).map(|own| own.known_kind());
+        own == Some("field_expression")
+    };
+    let may_be = orders(function.context.operator(node)) && (member("left") || member("right"));
+    may_be.then_some(())?;
     let own = function.expression_of(node);
     let order = Ordered::of(&own)?;
     let member = order.more.uncast().1;
@@ -88,6 +95,9 @@ fn taken(
 fn bounds(function: &FunctionContext<'_>, number: &Expression) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
+        if !orders(function.context.operator(node)) {
+            return;
+        }
         let own = function.expression_of(node);
         let order = Ordered::of(&own);
         found |= order.is_some_and(|own| own.more.any(&|part| part == number));

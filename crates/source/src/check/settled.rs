@@ -130,6 +130,7 @@ fn beyond_type(
     let number = order.more;
     let place = matches!(number.term, Term::Name(_) | Term::Member { .. });
     let asked = Some(order.less.uncast().1).filter(|own| place && !own.is_zero())?;
+    may_be_cut(function, number).then_some(())?;
     // What a constant is takes longer than what type a variable has.
     let of = scalar(function, number).filter(|of| of.size <= SMALL)?;
     let limit = space::bytes(function, asked)?;
@@ -148,6 +149,21 @@ fn beyond_type(
             8 * of.size
         ),
     })
+}
+
+/// Whether anything but a literal may give the number a value.
+fn may_be_cut(function: &FunctionContext<'_>, number: &Expression) -> bool {
+    let Some(root) = number.root().name() else {
+        return false;
+    };
+    let text = function.file.text;
+    let literal = |value: Span| text.get(value.start).is_some_and(u8::is_ascii_digit);
+    let mut reads = function.accesses.iter();
+    let mut taken = function.graph.assignments();
+    let fetched = reads.any(|own| {
+        own.count.is_none() && own.word.direction == Direction::Read && own.value_root == root
+    });
+    fetched || number.name().is_some() && taken.any(|(own, value)| own == root && !literal(value))
 }
 
 /// Whether something before a place gives a variable or a member a number of a larger type.

@@ -76,6 +76,11 @@ impl CheckWords {
         (!accesses).then(own).flatten()
     }
 
+    /// Whether the name of a call may say that it takes what another one lets go.
+    pub(crate) fn may_be_named(&self, name: &str) -> bool {
+        self.named.may_tell(name)
+    }
+
     fn turn_named(&self, name: &str, is: impl Fn(&LockWord) -> bool) -> Option<(String, bool)> {
         let mut own = self.named.locks.iter().filter(|own| is(own));
         let told = self.named.may_tell(name);
