@@ -159,6 +159,14 @@ impl Expression {
         }
     }
 
+    /// What it leads to: `*p` of `p`.
+    pub(crate) fn behind(&self) -> Self {
+        Self {
+            span: self.span,
+            term: Term::Behind(Box::new(self.clone())),
+        }
+    }
+
     /// Whether it or anything in it is so.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         is(self) || self.parts().into_iter().any(|part| part.any(is))

@@ -8,8 +8,8 @@ mod mistakes;
 
 const NONE: [&str; 0] = [];
 
-const TYPES: &str = "#define ROOM 32\nenum pace { SLOW, FAST };\n\
-     struct dev { char name[ROOM]; char label[16]; struct mutex lock; u32 used; int kind; u64 wide; unsigned long mask; u8 few; char *text; u32 two : 2; enum pace pace; bool on; };\n";
+const TYPES: &str = "#define ROOM 32\nenum pace { SLOW, FAST };\ntypedef enum { IDLE, BUSY } mode;\ntypedef bool flag;\n\
+     struct dev { char name[ROOM]; char label[16]; struct mutex lock; u32 used; int kind; u64 wide; unsigned long mask; u8 few; char *text; u32 two : 2; enum pace pace; bool on; mode mode; flag flag; };\n";
 
 /// What is said of these functions.
 fn rules(functions: &str) -> Vec<String> {
@@ -197,6 +197,8 @@ fn what_is_known_to_be_small_is_short() {
             "text",
         ),
         ("\tn = sprintf(small, \"on: %d\\n\", d->on);", "small"),
+        ("\tn = sprintf(small, \"mode %u\\n\", d->mode);", "small"),
+        ("\tn = sprintf(small, \"flag %u\\n\", d->flag);", "small"),
         (
             "\tn = state_of(d);\n\tn = sprintf(small, \"%d\\n\", n);",
             "small",

@@ -58,7 +58,7 @@ fn is_compared_signed(function: &FunctionContext<'_>, side: &Expression) -> bool
         _ => space::type_of(function, side),
     };
     of.is_some_and(|of| match of.shape {
-        Shape::Scalar { signed } => signed || of.size < INT,
+        Shape::Scalar { signed, .. } => signed || of.size < INT,
         _ => false,
     })
 }
@@ -187,7 +187,7 @@ fn picked_by(
     let [of, one, other] = given else { return None };
     function.file.words.gives_least(callee).then_some(())?;
     let of = function.file.layout(&argument(function, of.span.start))?;
-    matches!(of.shape, Shape::Scalar { signed: true }).then_some(())?;
+    matches!(of.shape, Shape::Scalar { signed: true, .. }).then_some(())?;
     let mut sides = [(one, other), (other, one)].into_iter();
     let (number, _) =
         sides.find(|(_, other)| space::bytes(function, other.uncast().1).is_some())?;
@@ -259,7 +259,7 @@ fn smaller(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Opt
 
 fn is_signed(function: &FunctionContext<'_>, number: &Expression) -> bool {
     let of = space::type_of(function, number);
-    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { signed: true }))
+    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { signed: true, .. }))
 }
 
 /// The one comparison of a number that says how much it may be, and with what, where nothing

@@ -254,6 +254,14 @@ impl FileContext<'_> {
         }
     }
 
+    /// Adds what is said, as one more place of it where the same is said already.
+    pub(crate) fn add_place(&self, known: &mut Vec<Violation>, told: Violation) {
+        match known.iter_mut().find(|own| own.message == told.message) {
+            Some(own) => own.related.push(self.mark(told.mark.span, "and here")),
+            None => known.push(told),
+        }
+    }
+
     /// The function that holds a place.
     pub(crate) fn holder(&self, span: Span) -> Option<&Body> {
         let after = self

@@ -99,14 +99,16 @@ struct Open {
 impl Open {
     /// What a type holds: no truth, and no name of an enumeration.
     fn of(own: &Type) -> Option<Self> {
-        let Shape::Scalar { signed } = own.shape else {
-            return None;
-        };
-        let few = matches!(own.name.as_str(), "_Bool" | "bool") || own.name.starts_with("enum");
-        (!few).then_some(Self {
-            bytes: own.size,
-            signed,
-        })
+        match own.shape {
+            Shape::Scalar {
+                signed,
+                counts: true,
+            } => Some(Self {
+                bytes: own.size,
+                signed,
+            }),
+            _ => None,
+        }
     }
 
     /// Not an int: what a function gives as one is often whether something is so, or an error number.
@@ -207,10 +209,7 @@ fn is_bits(function: &FunctionContext<'_>, member: &Expression) -> bool {
         return false;
     };
     let holder = match arrow {
-        true => Expression {
-            span: holder.span,
-            term: Term::Behind(holder.clone()),
-        },
+        true => holder.behind(),
         false => (**holder).clone(),
     };
     let Some(of) = space::type_of(function, &holder) else {

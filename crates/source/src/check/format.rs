@@ -180,6 +180,31 @@ pub(crate) fn taken(format: &str) -> Option<Vec<Taken>> {
     Some(found)
 }
 
+/// How many arguments a format has set where all of a text is there (C11, 7.21.6.2); none of one
+/// that is not understood, or asks how far it has come, which the result does not count.
+pub(crate) fn scanned(format: &str) -> Option<usize> {
+    let mut found = 0;
+    let mut rest = format.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        // `\n` is one.
+        if byte == b'\\' {
+            rest.next();
+        }
+        if byte != b'%' {
+            continue;
+        }
+        let dropped = rest.next_if_eq(&b'*').is_some();
+        number(&mut rest);
+        while rest.next_if(|own| b"hlzjtLq".contains(own)).is_some() {}
+        match rest.next()? {
+            b'%' => {}
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' | b's' => found += usize::from(!dropped),
+            _ => return None,
+        }
+    }
+    Some(found)
+}
+
 /// The number that comes next; 0 where there is none.
 fn number(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u64 {
     let mut value = 0_u64;
@@ -217,6 +242,22 @@ mod tests {
         );
         for none in ["%*d", "%pM", "%.*s", "%", "%n"] {
             assert_eq!(parts(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_format_says_how_many_arguments_it_sets() {
+        for (format, all) in [
+            ("%u %hu", 2),
+            ("%4x:%lld\\n", 2),
+            ("%*s %31s", 1),
+            ("100%%n %c", 1),
+            ("", 0),
+        ] {
+            assert_eq!(scanned(format), Some(all), "{format}");
+        }
+        for none in ["%u%n", "%[a-z]", "%"] {
+            assert_eq!(scanned(none), None, "{none}");
         }
     }
 

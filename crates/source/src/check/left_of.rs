@@ -58,13 +58,7 @@ fn from_member_on(function: &FunctionContext<'_>, member: &Expression) -> Option
         return None;
     };
     let of = match arrow {
-        true => {
-            let behind = Expression {
-                span: holder.span,
-                term: Term::Behind(holder.clone()),
-            };
-            space::type_of(function, &behind)?
-        }
+        true => space::type_of(function, &holder.behind())?,
         false => space::type_of(function, holder)?,
     };
     let offset = offset(&of, field)?;

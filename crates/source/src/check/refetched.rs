@@ -206,10 +206,7 @@ fn is_alias(
 
 /// Whether a member is what a structure begins with.
 fn begins(function: &FunctionContext<'_>, holder: &Expression, arrow: bool, field: &str) -> bool {
-    let behind = Expression {
-        span: holder.span,
-        term: Term::Behind(Box::new(holder.clone())),
-    };
+    let behind = holder.behind();
     let of = space::type_of(function, if arrow { &behind } else { holder });
     match of.map(|of| of.shape) {
         Some(Shape::Struct(members)) => {

@@ -81,10 +81,7 @@ pub(crate) fn size_at(function: &FunctionContext<'_>, address: &Expression) -> O
     if let Some(object) = Object::of(function, address).filter(|own| !own.is_pointer) {
         return object.size;
     }
-    let behind = Expression {
-        span: address.span,
-        term: Term::Behind(Box::new(address.clone())),
-    };
+    let behind = address.behind();
     let of = space::type_of(function, &behind)?;
     let (Shape::Struct(members) | Shape::Union(members)) = &of.shape else {
         return None;

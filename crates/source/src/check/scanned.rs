@@ -13,7 +13,7 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fetched::is_line_of_log;
-use super::format::literal;
+use super::format::{self, literal};
 use super::space;
 
 /// What may not be there.
@@ -37,7 +37,8 @@ pub(crate) fn scanned(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let into = given.get(parses.into..).filter(|own| !own.is_empty())?;
-    counts_all(given.get(parses.text + 1)?).then_some(())?;
+    let format = literal(given.get(parses.text + 1)?)?;
+    (format::scanned(&format) == Some(into.len())).then_some(())?;
     let least = least(function, call, into.len())?;
     let mut rest = into.iter().skip(least);
     let (unset, used) = rest.find_map(|own| {
@@ -54,12 +55,6 @@ pub(crate) fn scanned(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
         unset,
         used,
     })
-}
-
-/// Whether the result counts everything that a format has set: how far it has come, `%n`, is none
-/// of that (C11, 7.21.6.2).
-fn counts_all(format: &Expression) -> bool {
-    literal(format).is_some_and(|text| !text.contains("%n"))
 }
 
 /// How many there are at least where the function goes on; none where it asks for all, or what it

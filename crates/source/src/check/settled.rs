@@ -118,7 +118,7 @@ fn counts_past_zero(
 
 fn is_unsigned(function: &FunctionContext<'_>, number: &Expression) -> bool {
     let of = scalar(function, number);
-    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { signed: false }))
+    of.is_some_and(|of| matches!(of.shape, Shape::Scalar { signed: false, .. }))
 }
 
 /// `n > 255` of a `u8` that was given a larger number: none of its type is more.
@@ -134,7 +134,7 @@ fn beyond_type(
     // What a constant is takes longer than what type a variable has.
     let of = scalar(function, number).filter(|of| of.size <= SMALL)?;
     let limit = space::bytes(function, asked)?;
-    let signed = matches!(of.shape, Shape::Scalar { signed: true });
+    let signed = matches!(of.shape, Shape::Scalar { signed: true, .. });
     let most = (1_u64 << (8 * of.size - u64::from(signed))) - 1;
     let never = match order.or_equal {
         true => limit > most,
@@ -174,13 +174,8 @@ fn is_cut(function: &FunctionContext<'_>, number: &Expression, size: u64, at: Sp
     });
     let fetched = values.any(|own| {
         let value = function.expression_of(own.value_node);
-        let behind = || {
-            let address = (*function.expression(own.user)?).clone();
-            let span = own.user;
-            let term = Term::Behind(Box::new(address));
-            Some(Expression { span, term })
-        };
-        *value.uncast().1 == *number && behind().is_some_and(|place| larger(&place))
+        let address = || function.expression(own.user);
+        *value.uncast().1 == *number && address().is_some_and(|own| larger(&own.behind()))
     });
     let name = number.name();
     let mut taken = function.graph.assignments();

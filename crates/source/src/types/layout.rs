@@ -75,6 +75,8 @@ pub enum Shape {
     Scalar {
         /// Whether it may be negative.
         signed: bool,
+        /// Whether it counts: a truth and an enumeration are a few values with names.
+        counts: bool,
     },
     /// A pointer.
     Pointer {

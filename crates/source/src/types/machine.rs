@@ -133,6 +133,8 @@ struct Scalar {
     names: Vec<String>,
     #[serde(default)]
     unsigned: Vec<String>,
+    #[serde(default)]
+    truths: Vec<String>,
     size: Size,
 }
 
@@ -175,6 +177,8 @@ pub(super) struct Facts {
     scalars: HashMap<String, Option<u64>>,
     /// Those of them that have no negative values.
     unsigned: HashSet<String>,
+    /// Those that are true or false.
+    truths: HashSet<String>,
     /// Typedefs and macros, as a header would define them.
     pub(super) prelude: Arc<File>,
     /// What only the kernel has a meaning for.
@@ -189,6 +193,8 @@ impl Facts {
         let (path, text) = (TreePath::within("data/types/scalars.toml"), prelude(&words));
         let unsigned = words.scalar.iter().flat_map(|scalar| &scalar.unsigned);
         let unsigned = unsigned.cloned().collect();
+        let truths = words.scalar.iter().flat_map(|scalar| &scalar.truths);
+        let truths = truths.cloned().collect();
         let scalars = words.scalar.into_iter().flat_map(|scalar| {
             let size = match scalar.size {
                 Size::Bytes(bytes) => Some(bytes),
@@ -211,6 +217,7 @@ impl Facts {
             own: own.collect(),
             scalars: scalars.collect(),
             unsigned,
+            truths,
             settled: defined.chain(never).cloned().collect(),
             machines,
             kernel: KernelTypes::builtin()?,
@@ -227,6 +234,11 @@ impl Facts {
     /// Whether a type of C has no negative values.
     pub(super) fn is_unsigned(&self, name: &str) -> bool {
         self.unsigned.contains(name)
+    }
+
+    /// Whether a type of C is true or false.
+    pub(super) fn is_truth(&self, name: &str) -> bool {
+        self.truths.contains(name)
     }
 
     /// Whether a name is known not to be defined on a machine, which does not define it

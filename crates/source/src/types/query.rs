@@ -203,7 +203,7 @@ impl<'h> Types<'h> {
     #[must_use]
     pub fn is_unsigned(&self, written: &str) -> bool {
         match self.layout(written) {
-            Ok(of) => of.shape == Shape::Scalar { signed: false },
+            Ok(of) => matches!(of.shape, Shape::Scalar { signed: false, .. }),
             Err(_) => false,
         }
     }

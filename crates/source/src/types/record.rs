@@ -32,7 +32,10 @@ impl Query<'_> {
             return Ok(Type::plain(
                 size,
                 align,
-                Shape::Scalar { signed },
+                Shape::Scalar {
+                    signed,
+                    counts: !facts.is_truth(name),
+                },
                 name.to_owned(),
             ));
         }
@@ -251,7 +254,13 @@ impl Query<'_> {
         let size = bits.map(|bits| u64::from(bits / 8));
         let size = size.ok_or_else(|| unclear(&name, &Input::default()))?;
         let align = self.machine.alignment(size).max(attributes.align);
-        Ok(Type::plain(size, align, Shape::Scalar { signed }, name))
+        let counts = false;
+        Ok(Type::plain(
+            size,
+            align,
+            Shape::Scalar { signed, counts },
+            name,
+        ))
     }
 
     /// A structure, or a union, with what stands between its braces.

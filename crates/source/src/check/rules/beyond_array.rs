@@ -33,15 +33,8 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut known: Vec<Violation> = Vec::new();
     function.each_of(&["subscript_expression"], |node| {
-        let Some(told) = picked(function, node).or_else(|| in_front(function, node)) else {
-            return;
-        };
-        // The same of another element is another place of it.
-        match known.iter_mut().find(|own| own.message == told.message) {
-            Some(own) => own
-                .related
-                .push(function.file.mark(told.mark.span, "and here")),
-            None => known.push(told),
+        if let Some(told) = picked(function, node).or_else(|| in_front(function, node)) {
+            function.file.add_place(&mut known, told);
         }
     });
     out.extend(known);

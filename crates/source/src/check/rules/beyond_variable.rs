@@ -61,13 +61,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| within_memory(function, access))
             .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
         let Some(told) = told else { continue };
-        // The same of another copy is another place of it.
-        match known.iter_mut().find(|own| own.message == told.message) {
-            Some(own) => own
-                .related
-                .push(function.file.mark(told.mark.span, "and here")),
-            None => known.push(told),
-        }
+        function.file.add_place(&mut known, told);
     }
     out.extend(known);
     out.extend(

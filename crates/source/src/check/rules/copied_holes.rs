@@ -88,10 +88,7 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     let value = value.uncast().1;
     let local = function.local_at(value.name()?, value.span)?;
     let memory = Allocation::of(function, &local.name, access.span).filter(|own| !own.zeroed)?;
-    let behind = Expression {
-        span: value.span,
-        term: Term::Behind(Box::new(value.clone())),
-    };
+    let behind = value.behind();
     let size = space::type_of(function, &behind)?.size;
     let bytes = access.bytes.as_ref()?;
     let one = || memory.bytes(function) == Some(size) && may_be(function, bytes, size);

@@ -57,7 +57,7 @@ fn held(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let near = |other: Span| function.share_a_way(other, place);
     (own && used && !asks_of_sign(function, number, near)).then_some(())?;
     let of = space::type_of(function, number)?;
-    matches!(of.shape, Shape::Scalar { signed: true }).then_some(())?;
+    matches!(of.shape, Shape::Scalar { signed: true, .. }).then_some(())?;
     let users = unbounded::users_within(function, number, span(node))?;
     let bounded = users.is_handed || bounded::is_compared_on_the_way(function, number, place);
     (!bounded).then(|| {
@@ -108,7 +108,7 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
     (leaves || takes_bound(function, number, span(then))).then_some(())?;
     let signed = |shape: &Shape| match shape {
-        Shape::Scalar { signed } => Some(*signed),
+        Shape::Scalar { signed, .. } => Some(*signed),
         _ => None,
     };
     let taken = function.file.layout(&to.base)?;

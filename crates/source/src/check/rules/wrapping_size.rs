@@ -278,7 +278,7 @@ fn width(function: &FunctionContext<'_>, of: &Expression) -> Option<u64> {
 fn scalar(function: &FunctionContext<'_>, of: &Expression) -> Option<(u64, bool)> {
     let own = space::type_of(function, of)?;
     match own.shape {
-        Shape::Scalar { signed } => Some((own.size, signed)),
+        Shape::Scalar { signed, .. } => Some((own.size, signed)),
         _ => None,
     }
 }
