@@ -28,7 +28,6 @@ class Mistake:
     there before the change that makes the mistake, where tollgate is asked of a change."""
 
     name: str
-    kind: str
     file: str
     right: str
     wrong: str
@@ -65,7 +64,7 @@ def of_list(entry, tree):
     before = None
     if entry.get("change"):
         before = planted.planted(entry, right, "before") if "before" in entry else right
-    return Mistake(entry["name"], entry["kind"], entry["file"], right, wrong, entry["rule"], before)
+    return Mistake(entry["name"], entry["file"], right, wrong, entry["rule"], before)
 
 
 def of_corpus():
@@ -81,5 +80,5 @@ def of_corpus():
         text = lambda which: head + (CORPUS / name / which).read_text()
         before = text("before.c") if (CORPUS / name / "before.c").exists() else None
         rules = [entry["rule"]] if "rule" in entry else []
-        yield Mistake(name, rules[0] if rules else "none", needs["file"], text("right.c"),
+        yield Mistake(name, needs["file"], text("right.c"),
                       text("wrong.c"), rules, before, need.get("cannot", ""))

@@ -7,7 +7,7 @@ use tollgate_source::check::{CheckWords, Checker, Confidence};
 use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
-const STATEMENTS: [&str; 23] = [
+const STATEMENTS: [&str; 27] = [
     "if (at >= offsetof(struct user, regs.gprs[0].low)) at = 1;",
     "at = offsetof(union frame, part[2]) + sizeof(int);",
     "printk(KERN_ERR NAME OTHER \"%s: no\\n\", __FILE__);",
@@ -21,6 +21,10 @@ const STATEMENTS: [&str; 23] = [
     "DEB(\n\tif (n) {\n\t\tsay(n);\n\t\treturn -EIO;\n\t} )",
     "const DEFINE_BITS_ARRAY(own, all);",
     "static DEFINE_STATE(state, 5 * HZ, 5);",
+    "static const DECLARE_TASKLET_OLD(own, all);",
+    "static const volatile DEFINE_STATE(state, 5 * HZ, 5);",
+    "FLAG(MAC, 2, 32BIT_ACK, \"32\");",
+    "n = BITS(2G_80M, 0x1fULL, 07, 1.5e3, 0b101);",
     "BUILD_BUG_ON(__alignof__ *p > LARGEST);",
     "register unsigned long word asm (\"d2\");",
     "auto part = area->part;",

@@ -96,21 +96,26 @@ fn bytes(function: &FunctionContext<'_>, other: &Expression) -> Option<u64> {
     space::bytes(function, other).or_else(page)
 }
 
-/// The call whose result is all that a number takes before a place.
+/// The call whose result a number has at a place, whichever way leads there.
 fn only_call(
     function: &FunctionContext<'_>,
     number: &Expression,
     at: Span,
 ) -> Option<(Span, Expression)> {
     let name = number.name()?;
-    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
-    let (_, place) = values.next().filter(|(_, place)| place.end <= at.start)?;
-    let value = function.expression(place)?;
-    let only = value.uncast().1.call().is_some() && values.next().is_none();
-    only.then(|| (place, value.uncast().1.clone()))
+    let values = function.graph.assignments();
+    let mut before = values.filter(|(own, place)| *own == name && place.end <= at.start);
+    before.find_map(|(_, place)| {
+        let value = function.expression(place)?;
+        let call = value.uncast().1;
+        let only = call.call().is_some()
+            && function.graph.passes(&[place], at)
+            && !changed(function, number, place, at);
+        only.then(|| (place, call.clone()))
+    })
 }
 
-/// What a call that copies from the user gives at most, where it is all that the number takes.
+/// What a call that copies from the user gives at most, where that is what the number holds.
 fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
     let (place, value) = only_call(function, number, at)?;
     let (callee, arguments) = value.call()?;
@@ -406,5 +411,13 @@ pub(crate) fn changed(
             && effect.span.start >= from.end
             && !(effect.span.start >= at.end && takes_off(function, effect))
             && comes_before(function, effect.span, at)
+            && may_lead(function, effect.span, at)
     })
+}
+
+/// Whether a way may lead from one place to the other: it ends elsewhere where the first is followed
+/// by a `return` or a jump past the other.
+fn may_lead(function: &FunctionContext<'_>, from: Span, to: Span) -> bool {
+    let known = |place: Span| !function.touching(place).is_empty();
+    !(known(from) && known(to)) || function.comes_to(from, to)
 }

@@ -36,6 +36,7 @@ mod cut_string;
 mod dangling;
 mod digits;
 mod errno_index;
+mod errors_of_others;
 mod excerpt;
 mod expanded;
 mod extent;

@@ -1,12 +1,15 @@
 //! A pointer that is moved over all that was checked behind it before it is accessed.
 
+use crate::compared::Ordered;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Node};
 use crate::node::Parts as _;
+use crate::site::span;
 use crate::span::Span;
 
+use super::bounded::is_loop;
 use super::context::FunctionContext;
-use super::extent;
+use super::{extent, space};
 
 /// A range that was checked: by which nodes, from which variable on, and how many bytes.
 pub(crate) struct Checked<'c> {
@@ -86,6 +89,65 @@ pub(crate) fn over(
     let once = passed && !around.contains(&node);
     let by = forward(&expression(function, step), checked.root).filter(|_| once)?;
     covers(function, checked, &by).then_some(by)
+}
+
+/// Where the variable is moved on in each round of a loop, where what it points to is accessed in as
+/// many as a number says that nobody knows here, and as many bytes as one number says were checked
+/// before the first.
+pub(crate) fn round_by_round(
+    function: &FunctionContext<'_>,
+    checked: &Checked<'_>,
+    address: &Expression,
+    access: Span,
+) -> Option<Span> {
+    let bytes =
+        |own: &Expression| extent::bytes(function, own).or_else(|| space::bytes(function, own));
+    let known = is_on(address.uncast().1, checked.root) && bytes(checked.size).is_some();
+    let last = rounds(function, access).filter(|_| known)?;
+    let names = |own: &Expression| own.name().is_some_and(|name| is_own(function, name));
+    (last.any(&names) && bytes(&last).is_none()).then_some(())?;
+    let [(node, step)] = steps(function, &checked.nodes, checked.root, access, |_| false)[..]
+    else {
+        return None;
+    };
+    let graph = function.graph;
+    let around = graph.reached_behind_any(graph.nodes_in(access), |_| false);
+    let once = !checked.nodes.iter().any(|own| around.contains(own));
+    let own = stepped(function, step, checked.root)?;
+    (once && around.contains(&node)).then_some(own)
+}
+
+/// `p += n` and `p++`
+fn stepped(function: &FunctionContext<'_>, step: &Effect, root: &str) -> Option<Span> {
+    let whole = expression(function, step);
+    if forward(&whole, root).is_some() {
+        return Some(whole.span);
+    }
+    let node = function
+        .root
+        .descendant_for_byte_range(step.span.start, step.span.end)?;
+    let own = std::iter::once(node).chain(function.around(node));
+    let mut own = own.take_while(|own| own.known_kind() != "expression_statement");
+    own.find(|own| own.known_kind() == "update_expression")
+        .map(span)
+}
+
+fn is_own(function: &FunctionContext<'_>, name: &str) -> bool {
+    function.graph.local(name).is_some() || function.is_parameter(name)
+}
+
+/// What a loop around an access counts up to.
+fn rounds(function: &FunctionContext<'_>, access: Span) -> Option<Expression> {
+    let node = function
+        .root
+        .descendant_for_byte_range(access.start, access.end);
+    let mut around = std::iter::successors(node, |own| function.above(*own));
+    let condition = around
+        .find(|own| is_loop(*own))
+        .and_then(|own| own.part("condition"))?;
+    let asked = function.expression_of(condition);
+    let order = Ordered::of(asked.uncast().1)?;
+    Some(order.more.uncast().1.clone())
 }
 
 /// Whether an address is what the variable holds, or lies behind it.

@@ -80,15 +80,38 @@ impl Pass<'_> {
                 Some(at..closing(&self.tokens, at + 1)? + 1)
             }
             b"const" if self.starts(at) && self.is(at + 2, b'(') => Some(at..at + 1),
-            b"static" if self.starts(at) && self.declares(at + 1) => Some(at..at + 1),
+            b"static" if self.starts(at) => self.storage(at),
             _ if token.kind == TokenKind::Literal => match self.gives(at) {
                 true => None,
                 false => self.pasted(at),
             },
+            _ if token.kind == TokenKind::Number && self.is_name(at) => {
+                let first = Span::new(token.span.start, token.span.start + 1);
+                overwrite(self.out, first, b"_");
+                None
+            }
             _ if token.is(b':') => self.nameless(at),
             word if word.starts_with(b"__") => self.attribute(at).or_else(|| self.mark(at)),
             _ => None,
         }
+    }
+
+    /// `static const` before a macro that is all of a declaration.
+    fn storage(&self, at: usize) -> Option<Range<usize>> {
+        let qualifies = |at: &usize| matches!(self.word(*at), b"const" | b"volatile");
+        let name = (at + 1..).find(|at| !qualifies(at))?;
+        self.declares(name).then_some(at..name)
+    }
+
+    /// Whether what the preprocessor takes for a number is a part of a name that a macro
+    /// puts together: `BIT(32BIT_ACK)`. The C standard's 6.4.8 lets a number of the
+    /// preprocessor be any letters behind a digit.
+    fn is_name(&self, at: usize) -> bool {
+        let token = self.tokens.get(at);
+        let digits = token.map_or(&[][..], |token| token.span.of(self.original));
+        let hexadecimal = digits.starts_with(b"0x") || digits.starts_with(b"0X");
+        let of_number = |byte: &u8| byte.is_ascii_digit() || b"uUlLeEfF.+-bBjJ\'".contains(byte);
+        !hexadecimal && !digits.iter().all(of_number)
     }
 
     /// Whether a macro with several arguments is all of a declaration: `STATE(name, 5 * HZ);`.

@@ -344,11 +344,7 @@ impl Query<'_> {
             let arrow = input.is(0, b'-') && input.is(1, b'>');
             if arrow || input.is(0, b'.') {
                 (0..=usize::from(arrow)).for_each(|_| drop(input.next()));
-                let name = input.next().ok_or_else(|| unclear(input))?;
-                of = match arrow {
-                    true => self.member_behind(of, &name.text, scope)?,
-                    false => of.at(&name.text)?.1.clone(),
-                };
+                of = self.member_of(&of, arrow, input, scope)?;
             } else if input.is(0, b'[') {
                 input.brackets().ok_or_else(|| unclear(input))?;
                 of = self.pointed(of, scope)?;
@@ -395,8 +391,35 @@ impl Query<'_> {
         }
     }
 
+    /// The type of a member that is named next; a macro may stand for the names of several, one in the
+    /// other: `#define ifr_data ifr_ifru.ifru_data`. What is behind the first of them stays.
+    fn member_of(
+        &mut self,
+        of: &Type,
+        arrow: bool,
+        input: &mut Input,
+        scope: &Scope,
+    ) -> Result<Type> {
+        let name = input.next().ok_or_else(|| unclear(input))?;
+        let own = self.member_named(of, arrow, &name.text, scope);
+        let Err(missing) = own else { return own };
+        input.put(vec![name]);
+        if !self.expand(input, scope)? {
+            return Err(missing);
+        }
+        let first = input.next().ok_or_else(|| unclear(input))?;
+        self.member_named(of, arrow, &first.text, scope)
+    }
+
+    fn member_named(&mut self, of: &Type, arrow: bool, name: &str, scope: &Scope) -> Result<Type> {
+        match arrow {
+            true => self.member_behind(of, name, scope),
+            false => Ok(of.at(name)?.1.clone()),
+        }
+    }
+
     /// The type of `p->name`.
-    fn member_behind(&mut self, of: Type, name: &str, scope: &Scope) -> Result<Type> {
+    fn member_behind(&mut self, of: &Type, name: &str, scope: &Scope) -> Result<Type> {
         if let Shape::Pointer { to, .. } = &of.shape
             && to
                 .split_once(' ')
@@ -405,7 +428,7 @@ impl Query<'_> {
         {
             return Ok(found);
         }
-        Ok(self.pointed(of, scope)?.at(name)?.1.clone())
+        Ok(self.pointed(of.clone(), scope)?.at(name)?.1.clone())
     }
 
     fn pointed(&mut self, of: Type, scope: &Scope) -> Result<Type> {

@@ -7,6 +7,7 @@ use crate::check::carried::{
 };
 use crate::check::context::FunctionContext;
 use crate::check::errno_index::{ByError, by_errors};
+use crate::check::errors_of_others::hands_errors_on;
 use crate::check::fate::is_error;
 use crate::check::handed_on::{Way, goes_on, to_errors};
 use crate::check::known::Told;
@@ -248,7 +249,9 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
     let own = returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
         || carried.iter().flat_map(|own| &own.places).any(|place| {
             takes_errors(function, *place) || is_asked_for_errors(function, *place, giver.span)
-        });
+        })
+        // Callers may ask for no more than whether it is 0.
+        || hands_errors_on(function, giver.span) && goes_on(function);
     let answers = function.file.answers_a_program(function.body);
     let whose = match own {
         false if answers => "a program is given that for an answer".to_owned(),
@@ -282,7 +285,6 @@ fn returned(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violati
     }
     violation.confidence = match goes_on(function) {
         true => Confidence::Medium,
-        // Callers may ask for no more than whether it is 0.
         false => Confidence::Low,
     };
     Some(violation)

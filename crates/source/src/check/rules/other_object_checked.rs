@@ -52,18 +52,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         let root = &access.user_root;
-        let own: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
+        let all: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
+        let own = in_front(function, &all, access);
         let wrong = match own.as_slice() {
-            [] => other(function, &checks, access, root),
-            [check] => fewer(access, check)
-                .or_else(|| behind(function, access, check))
-                .or_else(|| another(function, access, check))
-                .or_else(|| beside(function, access, check))
-                .or_else(|| moved_over(function, access, check))
-                .or_else(|| short(function, access, check))
-                .map(|message| (*check, message)),
+            [] if all.is_empty() => other(function, &checks, access, root),
+            [check] => of_one(function, access, check).map(|message| (*check, message)),
             _ => None,
         };
+        let wrong = wrong.or_else(|| another_member(function, access, &all));
         if let Some((check, message)) = wrong {
             told.push(root);
             out.push(violation(function, access, check, message));
@@ -75,6 +71,99 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(
         others.filter_map(|check| counted(function, check).or_else(|| smaller(function, check))),
     );
+}
+
+/// Those of several checks from which a way leads to an access.
+fn in_front<'c>(
+    function: &FunctionContext<'_>,
+    all: &[&'c Check],
+    access: &Access<'_>,
+) -> Vec<&'c Check> {
+    let leads = |own: &&&Check| all.len() < 2 || function.leads(own.place, access.span);
+    all.iter().filter(leads).copied().collect()
+}
+
+/// What is wrong with the only check before an access.
+fn of_one(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    fewer(access, check)
+        .or_else(|| behind(function, access, check))
+        .or_else(|| another(function, access, check))
+        .or_else(|| beside(function, access, check))
+        .or_else(|| moved_over(function, access, check))
+        .or_else(|| moved_on(function, access, check))
+        .or_else(|| short(function, access, check))
+}
+
+/// An access to where one member leads, where those to which others of the same object lead were
+/// checked, which is the kernel's own.
+fn another_member<'c>(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    checks: &[&'c Check],
+) -> Option<(&'c Check, String)> {
+    let check = *checks.first()?;
+    let own = access.address.uncast().1;
+    let holder = holder(own)?;
+    let apart = checks.iter().all(|check| {
+        let other = check.address.uncast().1;
+        other != own && self::holder(other) == Some(holder)
+    });
+    (apart && is_kernels(function, holder) && !is_handed(function, own, access.span)).then(|| {
+        let file = function.file;
+        let (own, other) = (file.plain(own.span), file.plain(check.address.span));
+        let message = format!(
+            "nothing checks the range of {own}, and {}() checks that of {other}",
+            check.name
+        );
+        (check, message)
+    })
+}
+
+/// `o` of `o->m`, whose value is an address.
+fn holder(of: &Expression) -> Option<&Expression> {
+    match &of.term {
+        Term::Member { holder, .. } => Some(holder),
+        _ => None,
+    }
+}
+
+fn is_kernels(function: &FunctionContext<'_>, holder: &Expression) -> bool {
+    let declared = space::type_of(function, holder).is_some();
+    declared && !space::is_users(function, holder)
+}
+
+/// Whether a call before an access is given an address, and may check it.
+fn is_handed(function: &FunctionContext<'_>, address: &Expression, access: Span) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|call| {
+        let place = span(*call);
+        let mut all = function.accesses.iter();
+        let before = place.end <= access.start && !all.any(|own| own.span == place);
+        let own = before.then(|| function.expression_of(*call));
+        own.is_some_and(|own| match &own.term {
+            Term::Call(_, given) => given.iter().any(|own| own.any(&|part| part == address)),
+            _ => false,
+        })
+    })
+}
+
+/// A check of as many bytes as a number says, before a loop that goes on from there.
+fn moved_on(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    let size = check.size.as_ref().filter(|_| check.plain)?;
+    let checked = Checked {
+        nodes: function.graph.nodes_in(check.place).collect(),
+        root: &check.root,
+        size,
+    };
+    let step = moved::round_by_round(function, &checked, &access.address, access.span)?;
+    let file = function.file;
+    Some(format!(
+        "{}() checks {} bytes of {} once, which each round of the loop moves on: {}",
+        check.name,
+        file.plain(size.span),
+        check.root,
+        file.plain(step)
+    ))
 }
 
 /// An access that goes on behind what the check has seen, where both are known.
