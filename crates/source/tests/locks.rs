@@ -142,3 +142,36 @@ fn a_bit_is_kept_where_a_fault_leaves() {
     let given = "\tif (test_and_set_bit(BUSY, &d->flags))\n\t\treturn -EBUSY;\n\tret = anon_inode_getfd(\"dev\", &ops, d->own, 0);\n\tif (ret < 0) {\n\t\tclear_bit(BUSY, &d->flags);\n\t\treturn ret;\n\t}\n\tif (put_user(ret, p))\n\t\treturn -EFAULT;\n\treturn 0;";
     assert!(!rules(given).contains(&"kept-lock".to_owned()));
 }
+
+#[test]
+fn a_copy_stands_where_nobody_may_sleep_or_wait_for_himself() {
+    for (begins, ends) in [
+        (
+            "ring_buffer_lock_reserve(d->buffer, 4)",
+            "ring_buffer_unlock_commit(d->buffer)",
+        ),
+        ("kernel_fpu_begin()", "kernel_fpu_end()"),
+        (
+            "write_seqcount_begin(&d->count)",
+            "write_seqcount_end(&d->count)",
+        ),
+        ("local_lock(&d->own)", "local_unlock(&d->own)"),
+        (
+            "ext4_journal_start_sb(d->sb, 1, 1)",
+            "ext4_journal_stop(d->handle)",
+        ),
+        (
+            "btrfs_start_transaction(d->root, 1)",
+            "btrfs_end_transaction(d->handle)",
+        ),
+    ] {
+        let wrong = format!(
+            "\t{begins};\n\tif (copy_to_user(p, &d->v, 4))\n\t\tret = -EFAULT;\n\t{ends};\n\treturn ret;"
+        );
+        assert_eq!(rules(&wrong), ["fault-in-atomic"], "{wrong}");
+        let right = format!(
+            "\t{begins};\n\tv = d->v;\n\t{ends};\n\tif (copy_to_user(p, &v, 4))\n\t\tret = -EFAULT;\n\treturn ret;"
+        );
+        assert_eq!(rules(&right), NONE, "{right}");
+    }
+}

@@ -70,6 +70,7 @@ mod made;
 mod measured;
 mod model;
 mod moved;
+mod moved_too_far;
 mod narrowed;
 mod never_negative;
 mod new_calls;

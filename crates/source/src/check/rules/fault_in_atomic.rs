@@ -320,8 +320,8 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
     let again = file.words.is_taken_again(region.group);
     let (does, label, from) = match again {
         true => (
-            "takes that lock itself where it faults",
-            "a fault takes the lock",
+            "takes that itself where it faults",
+            "a fault takes it",
             "taken from here on",
         ),
         false => ("may sleep", "may sleep", "nobody may sleep from here on"),

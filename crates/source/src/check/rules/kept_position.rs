@@ -4,6 +4,7 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::moved_too_far::too_far;
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::parameter_spans;
 use crate::check::unbounded;
@@ -21,12 +22,14 @@ const INFO: RuleInfo = RuleInfo {
     name: "kept-position",
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "a copy begins where a program stands in a file, and nothing moves that on",
-    why: "The program that reads on is given the same bytes again, and never comes to the end.",
+    summary: "a copy begins where a program stands in a file, and that is not moved on by what was copied",
+    why: "The program that reads on is given the same bytes again, and never comes to the end; or it never \
+          sees those that a fault left.",
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     from_the_front(function, out);
+    moved_past(function, out);
     // What of the file has a function called takes longest.
     let mut written = function
         .accesses
@@ -51,6 +54,26 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             function.body.name
         );
         out.push(file.violation(&INFO, access.span, "the same again", message));
+    }
+}
+
+/// A position that is moved on by all that was asked for, where a part may have been left.
+fn moved_past(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    if !function.accesses.iter().any(gives_bytes) {
+        return;
+    }
+    let own = unbounded::position(function)
+        .and_then(|position| Some((too_far(function, &position)?, position)));
+    if let Some((own, position)) = own {
+        let file = function.file;
+        let message = format!(
+            "*{position} is moved on by all that was asked for, and {} answers how much of it was copied",
+            function.body.name
+        );
+        let mut violation = file.violation(&INFO, own.moved, "the rest is passed over", message);
+        let answered = file.mark(own.answered, "less, where a part was left");
+        violation.related.push(answered);
+        out.push(violation);
     }
 }
 

@@ -30,6 +30,7 @@ mod inverted_test;
 mod jump_out_of_cleanup;
 mod kept_lock;
 mod kept_memory;
+mod kept_pointer;
 mod kept_position;
 mod kept_secret;
 mod kernel_address;
@@ -100,6 +101,7 @@ pub(crate) const RULES: &[Rule] = &[
     kernel_address::RULE,
     kept_lock::RULE,
     kept_memory::RULE,
+    kept_pointer::RULE,
     kept_position::RULE,
     kept_secret::RULE,
     released_memory::RULE,
