@@ -131,6 +131,8 @@ pub(crate) struct Does {
     pub(crate) managed: bool,
     #[serde(default)]
     pub(crate) installs: bool,
+    #[serde(default)]
+    pub(crate) unlinks: bool,
     pub(crate) makes_file_of: Option<usize>,
     #[serde(default)]
     pub(crate) least: bool,

@@ -131,3 +131,38 @@ fn what_is_copied_is_held_until_then() {
         "c->values"
     ));
 }
+
+#[test]
+fn what_left_its_list_is_kept_where_a_fault_leaves() {
+    let own = |statements: &str| {
+        let text = format!(
+            "long f(struct dev *d, char __user *p, size_t n)\n{{\n\tstruct part *part;\n\tlong ret = 0;\n\n\tmutex_lock(&d->lock);\n\tpart = list_first_entry(&d->parts, struct part, entry);\n{statements}\n\tmutex_unlock(&d->lock);\n\treturn ret;\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<String>>()
+    };
+    let right = "\tif (copy_to_user(p, part->text, 8)) {\n\t\tret = -EFAULT;\n\t\tgoto out;\n\t}\n\tlist_del(&part->entry);\n\td->used -= part->len;\n\tkfree(part);\nout:";
+    assert_eq!(own(right), NONE);
+    let wrong = right
+        .replace("\tlist_del(&part->entry);\n", "")
+        .replace("\tif (copy", "\tlist_del(&part->entry);\n\tif (copy");
+    assert_eq!(own(&wrong), ["kept-memory"]);
+    assert_eq!(
+        own(&wrong.replace("list_del(", "list_del_init(")),
+        ["kept-memory"]
+    );
+    for right in [
+        wrong
+            .replace("out:", "\tpart = NULL;\nout:\n\tkfree(part);")
+            .replace("\tkfree(part);\n\tpart", "\tpart"),
+        wrong.replace(
+            "ret = -EFAULT;",
+            "ret = -EFAULT;\n\t\tlist_add(&part->entry, &d->parts);",
+        ),
+        wrong.replace("ret = -EFAULT;", "ret = -EFAULT;\n\t\tkfree(part);"),
+        // It is nobody's here: it stays with who else has it.
+        wrong.replace("\tkfree(part);", "\tpart->done = true;"),
+    ] {
+        assert_eq!(own(&right), NONE, "{right}");
+    }
+}

@@ -8,6 +8,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::Owner;
 use crate::check::rule::{Look, Rule};
 use crate::check::words::CheckWords;
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,6 +40,22 @@ fn taken(function: &FunctionContext<'_>) -> HashSet<String> {
         .collect()
 }
 
+/// The variables of the function whose object a call takes off its list, and where.
+fn unlinked(function: &FunctionContext<'_>) -> Vec<(String, Span)> {
+    let words = function.file.words;
+    let calls = function.calls.iter().filter(|call| {
+        let name = function.callee(**call);
+        name.is_some_and(|name| words.unlinks(name))
+    });
+    let own = calls.filter_map(|call| {
+        let whole = function.expression_of(*call);
+        let first = whole.call()?.1.first()?.root().name()?;
+        let own = function.graph.local(first).is_some();
+        own.then(|| (first.to_owned(), span(*call)))
+    });
+    own.collect()
+}
+
 /// So many takings of a function are followed.
 const MOST: usize = 256;
 
@@ -49,13 +66,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for own in kept_members(function) {
         out.push(of_member(function, &own));
     }
-    let taken = taken(function);
-    if taken.is_empty() {
+    let (taken, unlinked) = (taken(function), unlinked(function));
+    if taken.is_empty() && unlinked.is_empty() {
         return;
     }
-    let counts = |name: &str| taken.contains(name);
+    let counts = |name: &str| taken.contains(name) || unlinked.iter().any(|(own, _)| own == name);
     let owners = Owner::among(function, CheckWords::gives_back, counts);
-    let takes: Vec<Take<'_, '_>> = owners.iter().flat_map(Take::all).collect();
+    let all = owners.iter();
+    let takes: Vec<Take<'_, '_>> = all.flat_map(|own| Take::all(own, &unlinked)).collect();
     if takes.is_empty() {
         return;
     }
@@ -105,12 +123,25 @@ struct Take<'o, 's> {
     owner: &'o Owner<'o, 's>,
     node: usize,
     value: Span,
+    /// Whether it was somebody else's on a list before.
+    unlinked: bool,
 }
 
 impl<'o, 's> Take<'o, 's> {
-    fn all(owner: &'o Owner<'o, 's>) -> impl Iterator<Item = Self> {
+    fn all(owner: &'o Owner<'o, 's>, unlinked: &[(String, Span)]) -> Vec<Self> {
+        let of = |node, value, unlinked| Self {
+            owner,
+            node,
+            value,
+            unlinked,
+        };
         let takes = owner.takes().into_iter();
-        takes.map(move |(node, value)| Self { owner, node, value })
+        let mut all: Vec<Self> = takes.map(|(node, value)| of(node, value, false)).collect();
+        for (_, call) in unlinked.iter().filter(|own| own.0 == owner.local.name) {
+            let nodes = owner.function.graph.nodes_in(*call);
+            all.extend(nodes.map(|node| of(node, *call, true)));
+        }
+        all
     }
 
     /// The first access behind which a way leaves with it where that faulted, and where. Who
@@ -125,7 +156,8 @@ impl<'o, 's> Take<'o, 's> {
         let faults = faults.iter().filter(|own| !own.frees || !given(own));
         let faults = faults.filter(apart).filter(|own| comes(own, &lent));
         let mut left = faults.filter_map(|fault| {
-            let is_own = comes(fault, &own);
+            // Others may come to what is on no list by another way.
+            let is_own = comes(fault, &own) && !self.unlinked;
             let is_left = |arm: &&Arm| is_own || self.owner.is_released_from(arm.success);
             // It may be given back before anybody asks whether it faulted.
             let behind = self.owner.owned_behind(&fault.nodes, false);

@@ -15,6 +15,7 @@ pub(super) struct Owned {
     takes: BTreeSet<String>,
     releases: BTreeSet<String>,
     installs: BTreeSet<String>,
+    unlinks: BTreeSet<String>,
     files: BTreeMap<String, usize>,
     /// The kinds of locks that may count things.
     counting: BTreeSet<usize>,
@@ -40,6 +41,7 @@ impl Owned {
             takes: takes.into_iter().collect(),
             releases: names(|does| does.frees || does.releases),
             installs: names(|does| does.installs),
+            unlinks: names(|does| does.unlinks),
             files: files.collect(),
             counting: counting(calls),
             fails: calls
@@ -52,6 +54,11 @@ impl Owned {
 }
 
 impl CheckWords {
+    /// Whether what a call of that name is given first, or holds it, is on no list behind it.
+    pub(crate) fn unlinks(&self, name: &str) -> bool {
+        self.owned.unlinks.contains(name)
+    }
+
     /// Whether a call of that name does not come back.
     pub(crate) fn ends(&self, name: &str) -> bool {
         self.owned.ends.contains(name)
