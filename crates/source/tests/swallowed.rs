@@ -113,3 +113,61 @@ fn a_loop_that_a_fault_ends_must_not_be_told_as_if_it_had_gone_round() {
     assert_eq!(list("break;", "\td->done = i;\n\treturn n;"), SWALLOWED);
     assert_eq!(list("n = i;", "\treturn n;"), NONE);
 }
+
+#[test]
+fn a_result_is_lost_on_a_way() {
+    let of = |statements: &str| {
+        let text = format!(
+            "int f(struct dev *d, u32 __user *p)\n{{\n\tint err = 0;\n\tu32 v = 0;\n{statements}\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<String>>()
+    };
+    let right = "\terr |= __put_user(d->a, p);\n\tif (d->x)\n\t\terr |= __put_user(d->b, p + 1);\n\terr |= __put_user(d->c, p + 2);\n\treturn err;";
+    assert!(of(right).is_empty(), "{:?}", of(right));
+    for wrong in [
+        right.replace("\terr |= __put_user(d->b", "\terr = __put_user(d->b"),
+        right
+            .replace("err |= __put_user(d->a", "err = __put_user(d->a")
+            .replace("\terr |= __put_user(d->b", "\terr = __put_user(d->b"),
+    ] {
+        assert_eq!(of(&wrong), ["swallowed-fault"], "{wrong}");
+    }
+    for right in [
+        // It is asked first, or is an error number as well.
+        right.replace("d->x)\n\t\terr |=", "!err)\n\t\terr ="),
+        right.replace("err |= __put_user(d->b, p + 1)", "err = -EINVAL"),
+        // One case of two comes behind that.
+        right.replace(
+            "\tif (d->x)\n\t\terr |= __put_user(d->b, p + 1);",
+            "\tswitch (d->x) {\n\tcase 1:\n\t\terr = __put_user(d->b, p + 1);\n\t}",
+        ),
+    ] {
+        assert!(of(&right).is_empty(), "{right} {:?}", of(&right));
+    }
+}
+
+#[test]
+fn a_value_is_used_before_its_fault_is_told() {
+    let of = |statements: &str| {
+        let text = format!(
+            "int f(struct dev *d, u32 __user *p)\n{{\n\tint err = 0;\n\tu32 v = 0;\n{statements}\n}}\n"
+        );
+        let found = mistakes::found(None, &text).into_iter();
+        found.map(|(rule, _)| rule).collect::<Vec<String>>()
+    };
+    for wrong in [
+        "\tif (get_user(v, p))\n\t\terr = -EFAULT;\n\twritel(v, d->regs);\n\treturn err;",
+        "\tif (get_user(v, p))\n\t\terr = -EFAULT;\n\td->v = v;\n\tif (err)\n\t\tsay(d);\n\treturn err;",
+    ] {
+        assert_eq!(of(wrong), ["swallowed-fault"], "{wrong}");
+    }
+    for right in [
+        "\tif (get_user(v, p))\n\t\terr = -EFAULT;\n\telse\n\t\twritel(v, d->regs);\n\treturn err;",
+        "\tif (get_user(v, p))\n\t\terr = -EFAULT;\n\tif (!err)\n\t\twritel(v, d->regs);\n\treturn err;",
+        "\tif (get_user(v, p)) {\n\t\terr = -EFAULT;\n\t\tgoto out;\n\t}\n\twritel(v, d->regs);\nout:\n\treturn err;",
+        "\tif (get_user(v, p)) {\n\t\terr = -EFAULT;\n\t\tv = d->most;\n\t}\n\twritel(v, d->regs);\n\treturn err;",
+    ] {
+        assert!(of(right).is_empty(), "{right} {:?}", of(right));
+    }
+}

@@ -66,6 +66,7 @@ mod limit;
 mod linear;
 mod lockers;
 mod locks;
+mod lost_on_a_way;
 mod made;
 mod measured;
 mod model;

@@ -586,7 +586,7 @@ impl Flow {
     }
 
     /// Whether an effect is the read of `x |= …`, behind which x takes its new value.
-    pub(super) fn is_of_own_value(&self, at: usize, variable: usize) -> bool {
+    pub(crate) fn is_of_own_value(&self, at: usize, variable: usize) -> bool {
         let (Some(read), Some(write)) = (self.effects.get(at), self.effects.get(at + 1)) else {
             return false;
         };

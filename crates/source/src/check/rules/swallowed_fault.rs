@@ -7,6 +7,7 @@ use crate::check::accesses::Access;
 use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
+use crate::check::lost_on_a_way::{lost_on_a_way, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
@@ -54,7 +55,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 .or_else(|| answered(function, &call, &fate, errors))
                 .or_else(|| left_early(function, &call, &fate))
                 .or_else(|| used_anyway(function, &call, &fate))
+                .or_else(|| used_before(function, &call, &fate))
         });
+        let told = told.or_else(|| on_a_way(function, &call));
         out.extend(told.map(|told| told.violation(function, &call)));
     }
 }
@@ -112,6 +115,45 @@ fn overwritten(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate)
         message,
         label: "its result is lost",
         related: None,
+    })
+}
+
+/// The variable takes another result on some way before it was asked for.
+fn on_a_way(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told> {
+    let own = lost_on_a_way(function, call.node)?;
+    // What nothing looks at at all is ignored-fault's.
+    let at = |effect: &Effect| {
+        let written = matches!(effect.kind, EffectKind::Write(_));
+        written && effect.span.contains(call.span)
+    };
+    let taken = function.graph.effects.iter().position(at)?;
+    function.graph.is_looked_at(taken).then_some(())?;
+    let (name, variable) = (&call.name, &own.variable);
+    Some(Told {
+        message: format!(
+            "what {name}() gives to {variable} is overwritten on a way on which nothing asks for it"
+        ),
+        label: "its result is lost",
+        related: Some((own.by, "overwritten here")),
+    })
+}
+
+/// What a read should have filled is used before anybody asks the variable that says that it faulted.
+fn used_before(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) -> Option<Told> {
+    let access = function.accesses.iter().find(|own| own.node == call.node)?;
+    let of_one = access.word.direction == Direction::Read && access.word.count.is_none();
+    let root = access.value_root.as_str();
+    of_one.then_some(())?;
+    function.graph.local(root).filter(|own| own.plain)?;
+    let mut arms = fate.arms.iter().filter(|arm| !arm.negated);
+    let used = arms.find_map(|arm| used_untold(function, root, arm, access.span))?;
+    Some(Told {
+        message: format!(
+            "{root} is used though {}() may have faulted, of which the caller is told behind that",
+            call.name
+        ),
+        label: "its fault comes too late",
+        related: Some((used, "used here")),
     })
 }
 
