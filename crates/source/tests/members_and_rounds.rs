@@ -168,3 +168,50 @@ fn a_macro_stands_for_a_member_of_a_member() {
     assert_eq!(rules(&text("&own->own_data")), ["kernel-address"]);
     assert_eq!(rules(&text("&own->u.u_data")), ["kernel-address"]);
 }
+
+#[test]
+fn a_pointer_goes_on_by_bytes_and_not_by_elements() {
+    let right = "\tstatic u32 all[6];\n\n\tif (copy_to_user(p, all, sizeof(all)))\n\t\treturn -EFAULT;\n\tp += ARRAY_SIZE(all);\n\treturn put_user(d->n, p) ? -EFAULT : ret;";
+    assert_eq!(of(right), NONE);
+    for wrong in [
+        right.replace("ARRAY_SIZE(all)", "sizeof(all)"),
+        right.replace("ARRAY_SIZE(all)", "n * sizeof(u32)"),
+        right
+            .replace("\tp += ARRAY_SIZE(all);\n", "")
+            .replace("d->n, p)", "d->n, p + sizeof(all))"),
+    ] {
+        assert_eq!(of(&wrong), ["elements-for-bytes"], "{wrong}");
+    }
+    let right = right.replace("ARRAY_SIZE(all)", "sizeof(all) / sizeof(all[0])");
+    assert_eq!(of(&right), NONE);
+}
+
+#[test]
+fn what_was_judged_is_fetched_again_to_where_it_stays() {
+    let of = |rest: &str| {
+        rules(&format!(
+            "struct part {{ u32 type; u32 size; u32 n; }};\nstruct dev {{ struct part conf; u32 n; void *all; }};\n\
+             int f(struct dev *d, void __user *p)\n{{\n\tstruct part own;\n\n\tif (copy_from_user(&own, p, sizeof(own)))\n\t\treturn -EFAULT;\n{rest}\n}}\n"
+        ))
+    };
+    let right = "\tswitch (own.type) {\n\tcase 1:\n\t\tstart(d);\n\t\tbreak;\n\tdefault:\n\t\treturn -ERANGE;\n\t}\n\td->conf = own;\n\treturn 0;";
+    assert_eq!(of(right), NONE);
+    let again = "\tif (copy_from_user(&d->conf, p, sizeof(d->conf)))\n\t\treturn -EFAULT;";
+    let wrong = right.replace("\td->conf = own;", again);
+    assert_eq!(of(&wrong), ["double-fetch"]);
+    let right = "\td->n = own.n;\n\td->all = kcalloc(own.n, 8, GFP_KERNEL);\n\treturn d->all ? 0 : -ENOMEM;";
+    let again = "\tif (get_user(d->n, &((struct part __user *)p)->n))\n\t\treturn -EFAULT;";
+    assert_eq!(
+        of(&right.replace("\td->n = own.n;", again)),
+        ["double-fetch"]
+    );
+    // It is only that one which is used.
+    let right = right
+        .replace("\td->n = own.n;", again)
+        .replace("own.n", "d->n");
+    assert!(
+        !of(&right).contains(&"double-fetch".to_owned()),
+        "{:?}",
+        of(&right)
+    );
+}

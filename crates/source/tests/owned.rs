@@ -81,7 +81,7 @@ fn memory_is_used_behind_that_it_was_given_back() {
         assert_eq!(rules(&wrong), ["released-memory"], "{wrong}");
     }
     // What was asked before is asked of another value there.
-    let asked = "\tret = wait(d);\n\tif (ret)\n\t\treturn ret;\n\tret = copy_to_user(p, k, n);\n\tkfree(k);\n\tif (ret) {\n\t\tret = -EFAULT;\n\t\tgoto again;\n\t}\n\treturn n;\nagain:\n\tlist_add(&k->list, &d->list);\n\treturn ret;";
+    let asked = "\tret = wait(d);\n\tif (ret)\n\t\tgoto free;\n\tret = copy_to_user(p, k, n);\n\tkfree(k);\n\tif (ret) {\n\t\tret = -EFAULT;\n\t\tgoto again;\n\t}\n\treturn n;\nagain:\n\tlist_add(&k->list, &d->list);\n\treturn ret;\nfree:\n\tkfree(k);\n\treturn ret;";
     assert_eq!(rules(&format!("{TAKEN}{asked}")), ["released-memory"]);
 }
 
@@ -164,5 +164,31 @@ fn what_left_its_list_is_kept_where_a_fault_leaves() {
         wrong.replace("\tkfree(part);", "\tpart->done = true;"),
     ] {
         assert_eq!(own(&right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn memory_is_kept_where_the_function_gives_an_error_of_its_own() {
+    let filled = "\tif (copy_from_user(k, p, n)) {\n\t\tkfree(k);\n\t\treturn -EFAULT;\n\t}\n";
+    let of = |rest: &str| rules(&format!("{TAKEN}{filled}{rest}"));
+    for wrong in [
+        "\tif (k[0] > 7)\n\t\treturn -EINVAL;\n\tret = use(d, k[0]);\n\tkfree(k);\n\treturn ret;",
+        "\tret = use(d, k[0]);\n\tif (ret < 0)\n\t\treturn ret;\n\tkfree(k);\n\treturn n;",
+        // Of two errors one.
+        "\tif (!d->on) {\n\t\tkfree(k);\n\t\treturn -EIO;\n\t}\n\tif (d->busy)\n\t\treturn -EBUSY;\n\tret = use(d, k[0]);\n\tkfree(k);\n\treturn ret;",
+    ] {
+        assert_eq!(of(wrong), ["kept-memory"], "{wrong}");
+    }
+    for right in [
+        "\tif (k[0] > 7) {\n\t\tkfree(k);\n\t\treturn -EINVAL;\n\t}\n\tret = use(d, k[0]);\n\tkfree(k);\n\treturn ret;",
+        "\tif (k[0] > 7)\n\t\tgoto out;\n\tret = use(d, k[0]);\nout:\n\tkfree(k);\n\treturn ret;",
+        // There may be none, as a macro asks.
+        "\tif (DEBUG_ASKED(d, !k))\n\t\treturn -ENOMEM;\n\tkfree(k);\n\treturn 0;",
+        // It is somebody else's by then.
+        "\td->text = k;\n\tif (d->busy)\n\t\treturn -EBUSY;\n\tkfree(k);\n\treturn 0;",
+        // Nobody gives it back here.
+        "\tif (d->busy)\n\t\treturn -EBUSY;\n\treturn keep(d, k);",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
     }
 }

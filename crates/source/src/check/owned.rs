@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Edge, EffectKind, Local, Node as Step, StatementKind};
+use crate::flow::{Action, Edge, EffectKind, Local, Node as Step, Statement, StatementKind};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -382,7 +382,13 @@ impl<'f, 's> Owner<'f, 's> {
         let graph = self.function.graph;
         let released = |place: Span| self.inside(place).any(|own| own == Use::Released);
         let statements = graph.statements.iter();
+        // Behind one that leaves with it nothing is given back.
+        let leaves = |own: &Statement| {
+            let inside: Vec<&Statement> = graph.inside(own.span).collect();
+            matches!(inside.as_slice(), [only] if graph.leaves(only))
+        };
         let asking = statements.filter(|own| own.kind == StatementKind::If && released(own.span));
+        let asking = asking.filter(|own| !leaves(own));
         let asked = asking.filter_map(|own| own.expression);
         let read = asked.flat_map(|place| graph.effects_in(place));
         read.map(|own| own.span.start).collect()

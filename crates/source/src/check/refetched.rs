@@ -358,3 +358,35 @@ pub(crate) fn is_whole_over(
     });
     asked && used && !again
 }
+
+/// Whether two fetches are of as many bytes, by what is written or by how much that is.
+pub(crate) fn is_as_long(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> bool {
+    let known = |own: &Fetch<'_>| space::bytes(function, own.bytes.as_ref()?);
+    first.bytes == second.bytes || known(first).is_some_and(|own| known(second) == Some(own))
+}
+
+/// Whether a member that is fetched again to where it stays is used of the first copy behind that as
+/// well: what stays need not be what that was.
+pub(crate) fn is_kept_beside(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    wanted: &str,
+) -> bool {
+    if !second.stays || first.stays || first.value_root == second.value_root {
+        return false;
+    }
+    let root = first.value_root.as_str();
+    let mut used = false;
+    function.each_of(&["field_expression"], |node| {
+        let own = function.expression_of(node);
+        let member = matches!(&own.term, Term::Member { holder, field, .. }
+            if field == wanted && holder.uncast().1.name() == Some(root));
+        used |= member && span(node).start >= second.span.end && !is_set(function, node);
+    });
+    used
+}

@@ -9,8 +9,8 @@ use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::refetched::{
-    front, goes_unasked, is_compared, is_judged, is_put_over, is_refused, is_set, is_whole_over,
-    operands,
+    front, goes_unasked, is_as_long, is_compared, is_judged, is_kept_beside, is_put_over,
+    is_refused, is_set, is_whole_over, operands,
 };
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -216,13 +216,14 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                         && goes_alone(function, first, second, &part))
         }),
         (false, true) => member_of(&second.address, &first.address).is_some_and(|field| {
+            let between = || is_read_between(function, first, second, &field);
             first.all
-                && is_read_between(function, first, second, &field)
-                && is_used(function, second)
+                && (between() && is_used(function, second)
+                    || is_kept_beside(function, first, second, &field))
         }),
         (false, false) if first.address == second.address => {
             let fields = checked_fields(function, first, second);
-            let kept = second.stays && second.bytes == first.bytes && !first.stays;
+            let kept = second.stays && is_as_long(function, first, second) && !first.stays;
             let judged = || is_judged(function, first, &conditions(function, first, second));
             kept && (!fields.is_empty() || judged()) && !is_asked_again(function, second)
                 || fields.into_iter().any(|field| {

@@ -3,6 +3,7 @@ use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
@@ -28,6 +29,23 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access).or_else(|| of_another(function, access)));
     }
+    out.extend(
+        moved_by_bytes(function)
+            .iter()
+            .map(|own| moved(function, own)),
+    );
+}
+
+/// A pointer that goes on by as many elements as bytes are meant.
+fn moved(function: &FunctionContext<'_>, own: &ByBytes) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} goes on by {} elements of {} bytes, and that is a number of bytes",
+        own.pointer,
+        file.plain(own.bytes),
+        own.element
+    );
+    file.violation(&INFO, own.place, "bytes, not elements", message)
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use crate::check::context::FunctionContext;
+use crate::check::failures::{asks_itself, failures};
 use crate::check::fate::{Arm, fallible, fate};
 use crate::check::kept_member::{Kept, kept_members};
 use crate::check::locks;
@@ -77,16 +78,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if takes.is_empty() {
         return;
     }
-    let faults = Fault::all(function);
+    let mut faults = Fault::all(function);
+    faults.extend(Fault::own(function));
     let mut told = HashSet::new();
     for (at, take) in takes.iter().enumerate() {
         if function.stops_at(at, MOST) {
             break;
         }
-        if let Some((access, exit)) = take.kept(&faults)
+        if let Some((fault, exit)) = take.kept(&faults)
             && told.insert(exit)
         {
-            out.push(violation(take, access, exit));
+            out.push(violation(take, fault, exit));
         }
     }
 }
@@ -98,6 +100,8 @@ struct Fault {
     arms: Vec<Arm>,
     /// Whether it is a function of the file that frees something, maybe what it is given.
     frees: bool,
+    /// The condition of the function's own behind which it gives an error, where it is one.
+    condition: Option<usize>,
 }
 
 impl Fault {
@@ -112,9 +116,22 @@ impl Fault {
                 span: call.span,
                 nodes: function.graph.nodes_in(call.span).collect(),
                 arms: fate.arms,
+                condition: None,
             })
         });
         own.collect()
+    }
+
+    /// Conditions behind which one way gives nothing but errors.
+    fn own(function: &FunctionContext<'_>) -> impl Iterator<Item = Self> {
+        let all = failures(function).into_iter();
+        all.map(|own| Self {
+            span: Span::default(),
+            nodes: vec![own.node],
+            arms: vec![own.arm],
+            frees: false,
+            condition: Some(own.condition),
+        })
     }
 }
 
@@ -147,23 +164,32 @@ impl<'o, 's> Take<'o, 's> {
     /// The first access behind which a way leaves with it where that faulted, and where. Who
     /// was given it in between may have kept it, unless the function itself gives it back
     /// where the access did not fault.
-    fn kept(&self, faults: &[Fault]) -> Option<(Span, Span)> {
+    fn kept<'a>(&self, faults: &'a [Fault]) -> Option<(&'a Fault, Span)> {
         let own = self.owner.owned_behind(&[self.node], false);
         let lent = self.owner.owned_behind(&[self.node], true);
         let apart = |own: &&Fault| !own.span.contains(self.value) && !self.value.contains(own.span);
         let comes = |own: &Fault, to: &HashSet<usize>| own.nodes.iter().any(|at| to.contains(at));
         let given = |own: &&Fault| own.nodes.iter().any(|at| !self.owner.at(*at).is_empty());
         let faults = faults.iter().filter(|own| !own.frees || !given(own));
-        let faults = faults.filter(apart).filter(|own| comes(own, &lent));
+        let asked = |own: &&Fault| {
+            own.condition.is_none_or(|own| {
+                let owner = &self.owner;
+                !asks_itself(owner.function, own, &owner.local.name)
+            })
+        };
+        let faults = faults
+            .filter(asked)
+            .filter(apart)
+            .filter(|own| comes(own, &lent));
         let mut left = faults.filter_map(|fault| {
             // Others may come to what is on no list by another way.
-            let is_own = comes(fault, &own) && !self.unlinked;
+            let is_own = comes(fault, &own) && !self.unlinked && fault.condition.is_none();
             let is_left = |arm: &&Arm| is_own || self.owner.is_released_from(arm.success);
             // It may be given back before anybody asks whether it faulted.
             let behind = self.owner.owned_behind(&fault.nodes, false);
             let arms = fault.arms.iter().filter(|arm| behind.contains(&arm.fault));
             let exits = arms.filter(is_left).filter_map(|arm| self.exit(arm));
-            Some((fault.span, exits.min()?))
+            Some((fault, exits.min()?))
         });
         left.next()
     }
@@ -179,17 +205,17 @@ impl<'o, 's> Take<'o, 's> {
 /// What a member of the function's own leads to.
 fn of_member(function: &FunctionContext<'_>, own: &Kept) -> Violation {
     let what = function.file.plain(own.member.span);
-    kept(function, &what, own.taken, (own.access, own.exit))
+    let behind = ("a fault", Some(own.access));
+    kept(function, &what, own.taken, behind, own.exit)
 }
 
-fn violation(take: &Take<'_, '_>, access: Span, exit: Span) -> Violation {
+fn violation(take: &Take<'_, '_>, fault: &Fault, exit: Span) -> Violation {
     let owner = &take.owner;
-    kept(
-        owner.function,
-        &owner.local.name,
-        take.value,
-        (access, exit),
-    )
+    let behind = match fault.condition {
+        Some(_) => ("an error", None),
+        None => ("a fault", Some(fault.span)),
+    };
+    kept(owner.function, &owner.local.name, take.value, behind, exit)
 }
 
 /// What something took in one place and still has where a fault leaves.
@@ -197,15 +223,17 @@ fn kept(
     function: &FunctionContext<'_>,
     what: &str,
     taken: Span,
-    (access, exit): (Span, Span),
+    (behind, access): (&str, Option<Span>),
+    exit: Span,
 ) -> Violation {
     let file = function.file;
     let message = format!(
-        "what {what} took on line {} is kept where the function leaves behind a fault",
+        "what {what} took on line {} is kept where the function leaves behind {behind}",
         function.line(taken)
     );
     let mut violation = file.violation(&INFO, exit, "left with it", message);
     violation.related.push(file.mark(taken, "taken here"));
-    violation.related.push(file.mark(access, "may fault"));
+    let access = access.map(|at| file.mark(at, "may fault"));
+    violation.related.extend(access);
     violation
 }
