@@ -149,6 +149,7 @@ pub(crate) struct Does {
     pub(crate) picks_bit: Option<PicksBit>,
     pub(crate) makes_bits: Option<usize>,
     pub(crate) allocates: Option<Allocates>,
+    pub(crate) gives_page: Option<GivesPage>,
     pub(crate) string: Option<Vec<usize>>,
     pub(crate) compared: Option<usize>,
     pub(crate) cuts: Option<Clears>,
@@ -360,6 +361,15 @@ pub(crate) struct Allocates {
     pub(crate) object: Option<usize>,
     /// How often that.
     pub(crate) count: Option<usize>,
+    /// Whether every byte is 0.
+    #[serde(default)]
+    pub(crate) zeroed: bool,
+}
+
+/// What a call that gives a page of memory says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivesPage {
     /// Whether every byte is 0.
     #[serde(default)]
     pub(crate) zeroed: bool,

@@ -26,6 +26,8 @@ enum Size {
     Bytes(Expression),
     /// As many as an object or a type has: `kmalloc_obj(*p)`.
     Of(Expression),
+    /// As many as a page has.
+    Page,
 }
 
 impl Size {
@@ -39,6 +41,7 @@ impl Size {
                     function.file.value(&format!("sizeof({written})"))
                 })
             }
+            Self::Page => function.file.value("PAGE_SIZE"),
         }
     }
 }
@@ -68,7 +71,18 @@ impl Allocation {
             .expression(place)
             .filter(|_| place.end <= at.start)?;
         let (callee, arguments) = value.uncast().1.call()?;
-        let known = function.file.words.allocates(callee)?;
+        let words = function.file.words;
+        let whole = values.next().is_none();
+        let page = words.results().gives_page(callee);
+        if let Some(page) = page.filter(|_| whole) {
+            return Some(Self {
+                place,
+                size: Size::Page,
+                count: None,
+                zeroed: page.zeroed,
+            });
+        }
+        let known = words.allocates(callee).filter(|_| whole)?;
         let size = match known.object {
             Some(at) => Size::Of(arguments.get(at)?.clone()),
             None => Size::Bytes(arguments.get(known.size)?.clone()),
@@ -77,7 +91,7 @@ impl Allocation {
             Some(at) => Some(arguments.get(at)?.clone()),
             None => None,
         };
-        values.next().is_none().then_some(Self {
+        Some(Self {
             place,
             size,
             count,
@@ -210,7 +224,7 @@ impl Allocation {
                 }
                 _ => false,
             },
-            (None, Size::Of(_)) => false,
+            (None, Size::Of(_) | Size::Page) => false,
         }
     }
 
@@ -219,7 +233,7 @@ impl Allocation {
         match (&self.count, &self.size) {
             (Some(_), size) => size.bytes(function) == Some(element),
             (None, Size::Bytes(size)) => product(function, size, element),
-            (None, Size::Of(_)) => false,
+            (None, Size::Of(_) | Size::Page) => false,
         }
     }
 

@@ -153,8 +153,11 @@ impl<'a> Interests<'a> {
                     results.writes(own).is_some() || !results.touches(own).is_empty()
                 })
             };
-            let allocates =
-                || answer::text(word).is_some_and(|own| self.words.allocates(own).is_some());
+            let allocates = || {
+                answer::text(word).is_some_and(|own| {
+                    self.words.allocates(own).is_some() || results.gives_page(own).is_some()
+                })
+            };
             own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())
         };
         found.any |= shows && tokens.iter().any(counts);

@@ -1,8 +1,10 @@
 //! Which memory a pointer leads to, as its declaration, its cast or the tree's own types
 //! say: what sparse calls the address space.
 
+use std::rc::Rc;
+
 use crate::expression::{Expression, Term};
-use crate::flow::{EffectKind, Local};
+use crate::flow::{Effect, EffectKind, Local};
 use crate::lex::{Token, TokenKind};
 use crate::node::Parts as _;
 use crate::span::Span;
@@ -222,8 +224,33 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Optio
                 _ => None,
             }
         }
+        Term::Name(name) => {
+            let own = function.local_at(name, count.span);
+            match own.and_then(|own| only_value(function, own, count.span)) {
+                Some(value) => bytes(function, &value),
+                None => extent::bytes(function, count),
+            }
+        }
         _ => extent::bytes(function, count),
     }
+}
+
+/// What a plain variable has from its declaration on, where nothing can give it another value.
+fn only_value(function: &FunctionContext<'_>, local: &Local, at: Span) -> Option<Rc<Expression>> {
+    let graph = function.graph;
+    (local.plain && local.initialised && !graph.unseen.contains(&local.name)).then_some(())?;
+    // What is made of itself would be asked for without an end.
+    let value = graph
+        .only_value(&local.name)
+        .filter(|own| own.end <= at.start)?;
+    let shown = |own: &Effect| match &own.kind {
+        EffectKind::Address => true,
+        EffectKind::Handed { by_address } => *by_address,
+        EffectKind::Read | EffectKind::Write(_) => false,
+    };
+    let mut effects = graph.effects.iter();
+    let changed = effects.any(|own| shown(own) && graph.name_of(own) == local.name);
+    function.expression(value).filter(|_| !changed)
 }
 
 /// The place with what its variable is declared as in the variable's stead, so that it

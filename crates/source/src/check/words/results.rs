@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, FillsFrom, PicksBit, Touches, Writes};
+use crate::calls::{Calls, Copied, FillsFrom, GivesPage, PicksBit, Touches, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -23,6 +23,7 @@ pub(crate) struct Results {
     picks_bit: HashMap<String, PicksBit>,
     /// Which argument says how many bits they make.
     makes_bits: HashMap<String, usize>,
+    gives_page: HashMap<String, GivesPage>,
 }
 
 impl Results {
@@ -31,6 +32,7 @@ impl Results {
             bits: bits(calls),
             picks_bit: calls.each(|does| does.picks_bit),
             makes_bits: calls.each(|does| does.makes_bits),
+            gives_page: calls.each(|does| does.gives_page),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
@@ -49,6 +51,11 @@ impl Results {
 }
 
 impl Results {
+    /// What is known of the page of memory that a call of that name gives the address of.
+    pub(crate) fn gives_page(&self, name: &str) -> Option<GivesPage> {
+        self.gives_page.get(name).copied()
+    }
+
     /// Which arguments of a call of that name say what string it writes, of which its result says
     /// how long it would be.
     pub(crate) fn writes(&self, name: &str) -> Option<Writes> {

@@ -1,0 +1,90 @@
+//! Bounds that are constants by a name, pages, numbers bounded from below alone, arrays and structures
+//! that are filled in part, elements and stacks of another size than what goes there.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+const TYPES: &str = "#define PAGE_SIZE 4096UL\n\
+     struct answer { u32 id; u32 words[7]; };\n\
+     struct holed { u32 id; u8 kind; u32 size; };\n\
+     struct rounds { u64 mask; u64 stamps[4]; u64 times[4]; };\n\
+     struct pair { u32 from; u32 to; };\n\
+     struct dev { u32 all[8]; u32 used; u8 mac[6]; struct holed kept; struct lock *io; };\n";
+
+/// What is said of these functions.
+fn rules(functions: &str) -> Vec<String> {
+    let found = mistakes::found(None, &format!("{TYPES}{functions}")).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+/// A write() that declares these variables and does that.
+fn write(declared: &str, statements: &str) -> Vec<String> {
+    rules(&format!(
+        "static ssize_t f(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n\
+         \tstruct dev *d = file->private_data;\n{declared}\n\n{statements}\n\treturn count;\n}}\n\
+         static const struct file_operations ops = {{ .write = f }};\n"
+    ))
+}
+
+#[test]
+fn a_variable_of_one_constant_is_a_bound() {
+    let asked = |declared: &str, more: &str| {
+        write(
+            &format!("\tchar buf[64];\n{declared}"),
+            &format!(
+                "{more}\n\tif (count > most)\n\t\treturn -E2BIG;\n\
+                 \tif (copy_from_user(buf, u, count))\n\t\treturn -EFAULT;\n\tuse(d, buf, count);"
+            ),
+        )
+    };
+    for wrong in [
+        "\tconst size_t most = 65;",
+        "\tsize_t most = 32 * 4;",
+        "\tstatic const int most = sizeof(struct answer) * 3;",
+        "\tconst int one = 40;\n\tconst int most = one + one;",
+    ] {
+        assert_eq!(asked(wrong, ""), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\tconst size_t most = 64;",
+        "\tsize_t most = sizeof(buf);",
+        "\tconst int one = 20;\n\tconst int most = one + one;",
+    ] {
+        assert_eq!(asked(right, ""), NONE, "{right}");
+    }
+    // What may take another value is no constant.
+    for other in ["\tmost = room(d);", "\tlower(d, &most);", "\tmost--;"] {
+        assert_eq!(asked("\tsize_t most = 128;", other), NONE, "{other}");
+    }
+}
+
+#[test]
+fn a_page_is_as_long_as_a_page() {
+    let asked = |most: &str, made: &str| {
+        write(
+            "\tchar *buf;",
+            &format!(
+                "\tif (count > {most})\n\t\treturn -E2BIG;\n\tbuf = (char *){made};\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+                 \tif (copy_from_user(buf, u, count))\n\t\tcount = -EFAULT;\n\telse\n\t\tuse(d, buf, count);\n\
+                 \tfree_page((unsigned long)buf);"
+            ),
+        )
+    };
+    for made in ["get_zeroed_page(GFP_KERNEL)", "__get_free_page(GFP_KERNEL)"] {
+        for wrong in ["4 * 4096", "PAGE_SIZE + 1", "5000"] {
+            assert_eq!(asked(wrong, made), ["beyond-variable"], "{wrong} {made}");
+        }
+        for right in ["PAGE_SIZE", "4095", "sizeof(struct answer)"] {
+            assert_eq!(asked(right, made), NONE, "{right} {made}");
+        }
+    }
+    // How many pages those are nobody knows.
+    assert_eq!(asked("5000", "__get_free_pages(GFP_KERNEL, d->used)"), NONE);
+}
