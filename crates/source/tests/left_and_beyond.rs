@@ -88,3 +88,57 @@ fn a_page_is_as_long_as_a_page() {
     // How many pages those are nobody knows.
     assert_eq!(asked("5000", "__get_free_pages(GFP_KERNEL, d->used)"), NONE);
 }
+
+#[test]
+fn room_for_all_of_it_is_no_bound() {
+    let asked = |declared: &str, test: &str, from: &str| {
+        rules(&format!(
+            "static const u32 table[] = {{ 1, 2, 3 }};\nstatic struct answer *at;\nint f(struct dev *d, int op, unsigned int size, unsigned int __user *u)\n{{\n{declared}\n\n\
+             \tif ({test})\n\t\treturn -ENOMEM;\n\tfill(d);\n\
+             \tif (copy_to_user(u, {from}, size))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    let (made, array, object) = (
+        "\tDECLARE_TABLE(all, 0, 4);",
+        "\tu32 all[4] = { 1, 2 };",
+        "\tstruct answer r = { };",
+    );
+    for (declared, wrong, from) in [
+        (made, "size < sizeof(all)", "all"),
+        (made, "sizeof(all) > size", "all"),
+        (array, "size < sizeof(all)", "all"),
+        (array, "size < 16", "all"),
+        (object, "size < sizeof(r)", "&r"),
+        (object, "size < sizeof(struct answer)", "&r"),
+        ("", "size < sizeof(table)", "table"),
+        ("\tstruct elsewhere r = { };", "size < sizeof(r)", "&r"),
+    ] {
+        let found = asked(declared, wrong, from);
+        assert_eq!(found, ["beyond-variable"], "{declared} {wrong}");
+    }
+    for (declared, right, from) in [
+        (made, "size != sizeof(all)", "all"),
+        (made, "size < sizeof(all) || size > sizeof(all)", "all"),
+        (made, "size < sizeof(others)", "all"),
+        (array, "size > sizeof(all)", "all"),
+    ] {
+        let found = asked(declared, right, from);
+        assert_eq!(found, NONE, "{declared} {right}");
+    }
+    // That of a pointer is another mistake.
+    let pointer = "\tu32 *all = table_of(d);";
+    for (declared, size, from) in [(pointer, "sizeof(all)", "all"), ("", "sizeof(at)", "at")] {
+        let found = asked(declared, &format!("size < {size}"), from);
+        assert!(!found.iter().any(|own| own == "beyond-variable"), "{from}");
+    }
+    let within = |test: &str, then: &str| {
+        rules(&format!(
+            "int f(struct dev *d, u32 size, void __user *u)\n{{\n\tstruct answer r = {{ }};\n\n\
+             \tif ({test}) {{\n{then}\t\tif (copy_to_user(u, &r, size))\n\t\t\treturn -EFAULT;\n\t}}\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(within("size >= sizeof(r)", ""), ["beyond-variable"]);
+    assert_eq!(within("d && sizeof(r) <= size", ""), ["beyond-variable"]);
+    assert_eq!(within("size >= sizeof(r)", "\t\tsize = sizeof(r);\n"), NONE);
+    assert_eq!(within("size <= sizeof(r)", ""), NONE);
+}

@@ -49,6 +49,7 @@ mod filled;
 mod filled_place;
 mod forced;
 mod format;
+mod from_below;
 mod handed;
 mod handed_on;
 mod hanging;

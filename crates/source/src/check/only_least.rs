@@ -73,7 +73,7 @@ fn factor<'e>(function: &FunctionContext<'_>, size: &'e Expression) -> Option<&'
 }
 
 /// The conditions of which all hold where a call is done: what an `if` around it asks.
-fn guards<'t>(function: &FunctionContext<'t>, call: Node<'t>) -> Vec<Node<'t>> {
+pub(crate) fn guards<'t>(function: &FunctionContext<'t>, call: Node<'t>) -> Vec<Node<'t>> {
     let around = function.around(call);
     let asking = around.filter(|own| {
         let then = own.part("consequence");
@@ -134,7 +134,7 @@ fn refused_below(
 }
 
 /// What a condition says that a number is at least.
-fn at_least(
+pub(crate) fn at_least(
     function: &FunctionContext<'_>,
     node: Node<'_>,
     number: &Expression,

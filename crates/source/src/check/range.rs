@@ -318,7 +318,7 @@ pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Opt
         }
         _ => false,
     };
-    let at = all.windows(2).position(named)?;
+    let at = outside(text, all, named)?;
     let before = all.get(..at)?.iter().rev();
     let of_type = before.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
     let of_type = of_type.filter(|own| {
@@ -329,6 +329,30 @@ pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Opt
     words.reverse();
     let dimensions = Dimensions::read(text, all.get(at + 1..)?)?;
     (!words.is_empty()).then(|| dimensions.array(&words.join(" ")))
+}
+
+/// The first place of two tokens that is in no structure.
+fn outside(text: &[u8], all: &[Token], named: impl Fn(&[Token]) -> bool) -> Option<usize> {
+    let own = |(at, two): (usize, &[Token])| named(two).then_some(at);
+    let mut places = all.windows(2).enumerate().filter_map(own);
+    places.find(|at| !is_member(text, all.get(..*at).unwrap_or(all)))
+}
+
+/// Whether tokens leave a structure open, so that what stands behind them is a member.
+fn is_member(text: &[u8], before: &[Token]) -> bool {
+    let mut closed = 0_usize;
+    let open = before.iter().rposition(|own| {
+        closed += usize::from(own.is(b'}'));
+        let opens = own.is(b'{');
+        let open = opens && closed == 0;
+        closed = closed.saturating_sub(usize::from(opens));
+        open
+    });
+    let kind = |own: &Token| matches!(own.span.of(text), b"struct" | b"union");
+    open.is_some_and(|at| {
+        let mut words = before.iter().take(at).rev();
+        words.next().is_some_and(kind) || words.next().is_some_and(kind)
+    })
 }
 
 /// What a variable of the file that is no array is declared as.
@@ -342,7 +366,7 @@ pub(crate) fn file_scalar_type(function: &FunctionContext<'_>, name: &str) -> Op
         }
         _ => false,
     };
-    let at = all.windows(2).position(named)?;
+    let at = outside(text, all, named)?;
     let before = all.get(..at)?.iter().rev();
     let of_type = before.take_while(|own| own.kind == TokenKind::Word || own.is(b'*'));
     let words = of_type.map(|own| own.span.text(text));

@@ -4,10 +4,10 @@ use crate::check::accesses::{Access, shown};
 use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
-use crate::check::bounded;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::expanded::{Expanded, expanded};
+use crate::check::from_below::from_below;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -23,7 +23,6 @@ use crate::check::unbounded;
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
-use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
@@ -146,24 +145,26 @@ fn is_bounded(callee: &FunctionContext<'_>, own: &str, size: Option<u64>) -> boo
 }
 
 /// So many bytes that are copied from or to an object of the kernel's.
-struct Copied {
+struct Copied<'t> {
     at: Span,
+    node: Node<'t>,
     count: Expression,
     value: Expression,
 }
 
-impl Copied {
+impl<'t> Copied<'t> {
     /// What an access copies.
-    fn by(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Self> {
+    fn by(function: &FunctionContext<'_>, access: &Access<'t>) -> Option<Self> {
         Some(Self {
             at: access.span,
+            node: access.node,
             count: access.bytes.clone()?,
             value: (*function.expression_of(access.value_node)).clone(),
         })
     }
 
     /// What a call copies that knows by itself where the user's bytes are.
-    fn fetched(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Self> {
+    fn fetched(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
         let words = function.file.words;
         let name = function.callee(call)?;
         let (object, count) = (words.fetches(name)?, words.fetched(name)?);
@@ -172,6 +173,7 @@ impl Copied {
         let (_, given) = whole.call()?;
         Some(Self {
             at: span(call),
+            node: call,
             count: given.get(count)?.clone(),
             value: given.get(object)?.clone(),
         })
@@ -415,7 +417,7 @@ fn from_behind(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 }
 
 /// A copy of a number of bytes from or to a variable of the function.
-fn copied(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
+fn copied(function: &FunctionContext<'_>, own: &Copied<'_>) -> Option<Violation> {
     let (at, count, value) = (own.at, &own.count, &own.value);
     let object = Object::of(function, value.uncast().1)?;
     let name = object.name;
@@ -529,62 +531,23 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     })
 }
 
-/// A copy of as many bytes as a number says that the function only refuses where it is less
+/// A copy of as many bytes as a number says of which the function only asks whether it is less
 /// than the object has.
-fn at_least(function: &FunctionContext<'_>, own: &Copied) -> Option<Violation> {
-    let (at, number, value) = (own.at, own.count.uncast().1, own.value.uncast().1);
-    let name = number.name().filter(|own| function.is_parameter(own))?;
-    let size = size_at(function, value)?;
-    function.pays()?;
-    let place = refuses_less_than(function, (number, at), size)?;
-    let bounded = bounded::is_compared_before(function, number, place, at)
-        || unbounded::is_handed_before(function, number, at)
-        || function.graph.takes_a_value(name);
-    if bounded || !function.graph.passes(&[place], at) {
-        return None;
-    }
+fn at_least(function: &FunctionContext<'_>, own: &Copied<'_>) -> Option<Violation> {
+    let (number, value) = (own.count.uncast().1, own.value.uncast().1);
+    let least = from_below(function, own.node, number, value)?;
     let file = function.file;
-    let object = file.plain(value.span);
+    let [name, object] = [number, value].map(|own| file.plain(own.span));
     let told = format!(
-        "{name} bytes are copied to or from {object}, which has {size}, and only less is refused"
+        "{name} bytes are copied to or from {object}, which has {}, and only less is refused",
+        least.size
     );
-    let mut violation = file.violation(&INFO, at, "copied here", told);
+    let mut violation = file.violation(&INFO, own.at, "copied here", told);
     violation.confidence = Confidence::Medium;
     violation
         .related
-        .push(file.mark(place, "less is refused here"));
+        .push(file.mark(least.asked, "less is refused here"));
     Some(violation)
-}
-
-/// Where a number is refused before a place that is less than so many bytes, or something else
-/// is done with it.
-fn refuses_less_than(
-    function: &FunctionContext<'_>,
-    (number, at): (&Expression, Span),
-    size: u64,
-) -> Option<Span> {
-    let mut found = None;
-    function.each_of(&["binary_expression"], |node| {
-        let named = number
-            .name()
-            .is_some_and(|name| function.graph.names(span(node), name));
-        if found.is_some() || node.known_kind() != "binary_expression" || !named {
-            return;
-        }
-        let whole = function.expression_of(node);
-        let Term::Binary(left, _, right) = &whole.term else {
-            return;
-        };
-        let sized = [left, right]
-            .iter()
-            .any(|own| space::bytes(function, own.uncast().1) == Some(size));
-        let is_it = |own: &Expression| own == number;
-        let otherwise =
-            || bounded::asks_for_less(function, node, is_it) && bounded::is_otherwise(node, at);
-        let less = sized && (bounded::refuses_less(function, node, is_it) || otherwise());
-        found = less.then(|| span(node));
-    });
-    found
 }
 
 /// The variables that take something made of another one.
