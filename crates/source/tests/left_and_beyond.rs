@@ -142,3 +142,89 @@ fn room_for_all_of_it_is_no_bound() {
     assert_eq!(within("size >= sizeof(r)", "\t\tsize = sizeof(r);\n"), NONE);
     assert_eq!(within("size <= sizeof(r)", ""), NONE);
 }
+
+#[test]
+fn what_fills_an_array_in_part_leaves_the_rest() {
+    let asked = |filler: &str, count: u32, statements: &str| {
+        rules(&format!(
+            "{filler}static int f(struct dev *d, void __user *u)\n{{\n\tu8 v[{count}];\n\tint i;\n\n{statements}\n\
+             \treturn copy_to_user(u, v, sizeof(v)) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    let numbers = "static int fill(struct lock *io, u8 v[], int end)\n{\n\tu8 got[4];\n\n\tif (ask(io, got))\n\t\treturn -EIO;\n\
+         \tv[0] = got[1];\n\tv[1] = got[2];\n\treturn end ? done(io) : 0;\n}\n";
+    let rounds = "static void fill(struct lock *io, u8 *v, int end)\n{\n\tint n;\n\n\tfor (n = 0; n < 2; n++)\n\t\tv[n] = next(io);\n}\n";
+    let bytes =
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\tmemcpy(v, io->mac, 2);\n}\n";
+    let two = "static void first(u8 *to)\n{\n\tto[0] = 1;\n}\n\
+         static void fill(struct lock *io, u8 *v, int end)\n{\n\tif (!v)\n\t\treturn;\n\tfirst(v);\n\tv[1] = v[0];\n}\n";
+    let call = "\tfill(d->io, v, 1);";
+    for filler in [numbers, rounds, bytes, two] {
+        assert_eq!(asked(filler, 4, call), ["copied-holes"], "{filler}");
+        assert_eq!(asked(filler, 2, call), NONE, "{filler}");
+        let rest = format!("{call}\n\tv[2] = 0;\n\tv[3] = d->used;");
+        assert_eq!(asked(filler, 4, &rest), NONE, "{filler}");
+        let cleared = format!("\tmemset(v, 0, sizeof(v));\n{call}");
+        assert_eq!(asked(filler, 4, &cleared), NONE, "{filler}");
+    }
+    let own = |end: &str| format!("\tfor (i = 0; i {end}; i++)\n\t\tv[i] = d->all[i];");
+    for wrong in ["< 3", "<= 2"] {
+        assert_eq!(asked("", 4, &own(wrong)), ["copied-holes"], "{wrong}");
+    }
+    for right in ["< 4", "<= 3"] {
+        assert_eq!(asked("", 4, &own(right)), NONE, "{right}");
+    }
+    // Both together are all.
+    let halves = "\tmemcpy(v, d->mac, 2);\n\tv[2] = 1;\n\tv[3] = 1;";
+    assert_eq!(asked("", 4, halves), NONE);
+    for unknown in [
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\twhile (end--)\n\t\t*v++ = next(io);\n}\n",
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\tu8 *to = v;\n\n\tto[0] = 1;\n}\n",
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\tv[end] = 1;\n}\n",
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\tv[0] = 1;\n\tfill_more(io, v);\n}\n",
+        "static void fill(struct lock *io, u8 *v, int end)\n{\n\tint n;\n\n\tfor (n = 0; n < 2; n++) {\n\t\tv[n] = 1;\n\t\tn += end;\n\t\tv[n] = 1;\n\t}\n}\n",
+    ] {
+        assert_eq!(asked(unknown, 4, call), NONE, "{unknown}");
+    }
+}
+
+#[test]
+fn what_a_round_leaves_out_is_not_set() {
+    let asked = |declared: &str, before: &str, round: &str, count: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, void __user *u, u32 max)\n{{\n\tstruct rounds r{declared};\n\tint i;\n\n\tr.mask = d->used;\n{before}\
+             \tfor (i = 0; i < 4; i++)\n\t\tr.times[i] = d->all[i];\n\
+             \tfor (i = 0; i < 4; i++) {{\n{round}\n\t}}\n\
+             \treturn copy_to_user(u, &r, {count}) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    let skips = "\t\tif (!(d->used & (1 << i)))\n\t\t\tcontinue;\n\t\tr.stamps[i] = d->all[i];";
+    let branch = "\t\tif (d->used & (1 << i))\n\t\t\tr.stamps[i] = d->all[i];";
+    let counts = [
+        "sizeof(r)",
+        "min((size_t)max, sizeof(r))",
+        "min_t(size_t, max, sizeof(r))",
+    ];
+    for count in counts {
+        for round in [skips, branch] {
+            assert_eq!(
+                asked("", "", round, count),
+                ["copied-holes"],
+                "{round} {count}"
+            );
+            assert_eq!(asked(" = { }", "", round, count), NONE, "{round} {count}");
+            let cleared = "\tmemset(r.stamps, 0, sizeof(r.stamps));\n";
+            assert_eq!(asked("", cleared, round, count), NONE, "{round} {count}");
+        }
+        for right in [
+            "\t\tr.stamps[i] = d->all[i];",
+            "\t\tr.stamps[i] = 0;\n\t\tif (d->used & (1 << i))\n\t\t\tr.stamps[i] = d->all[i];",
+            "\t\tif (d->used & (1 << i))\n\t\t\tr.stamps[i] = d->all[i];\n\t\telse\n\t\t\tr.stamps[i] = 0;",
+            "\t\tif (!d->all[i]) {\n\t\t\tr.stamps[i] = 0;\n\t\t\tcontinue;\n\t\t}\n\t\tr.stamps[i] = d->all[i];",
+        ] {
+            assert_eq!(asked("", "", right, count), NONE, "{right} {count}");
+        }
+    }
+    // As many as there are of the least of two constants are not all.
+    assert_eq!(asked("", "", skips, "min(8, sizeof(r))"), NONE);
+}

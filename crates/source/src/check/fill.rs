@@ -26,6 +26,8 @@ pub(crate) enum Put {
     String,
     /// So many of its elements, each by its number.
     Elements(usize),
+    /// Elements of it, in some rounds of a loop.
+    Rounds,
 }
 
 /// A call, and what it puts into what it is given.

@@ -17,6 +17,7 @@ use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::{Elements, Filling, Put, element, filling};
 use super::range::function_tokens;
+use super::set_elements::left_out;
 use super::space;
 
 /// What is set of a struct.
@@ -28,6 +29,8 @@ pub(crate) struct Filled {
     pub(crate) partly: Vec<(String, Filling)>,
     /// The arrays of which elements are set by their numbers, with how many they have.
     elements: BTreeMap<String, (Elements, u64)>,
+    /// The arrays of which an element is set in some rounds of a loop, by what leaves it out.
+    rounds: BTreeMap<String, BTreeMap<Span, Span>>,
     /// The calls that set all of it.
     pub(crate) cleared: Vec<Span>,
     /// The call that sets the most bytes from its front on, if none sets all, and
@@ -51,6 +54,9 @@ impl Filled {
                 .or_insert_with(|| (Elements::new(own.first), count));
             known.0.numbers.extend(own.numbers);
         }
+        for (path, own) in other.rounds {
+            self.rounds.entry(path).or_default().extend(own);
+        }
     }
 
     /// With what elements make of their arrays.
@@ -60,6 +66,19 @@ impl Filled {
             match filling.put {
                 Put::All => drop(self.members.insert(path)),
                 _ => self.partly.push((path, filling)),
+            }
+        }
+        for (path, own) in std::mem::take(&mut self.rounds) {
+            match own.into_values().collect::<Vec<_>>().as_slice() {
+                [call] => self.partly.push((
+                    path,
+                    Filling {
+                        call: *call,
+                        put: Put::Rounds,
+                    },
+                )),
+                // What one of them leaves out the other may set.
+                _ => drop(self.members.insert(path)),
             }
         }
     }
@@ -209,7 +228,16 @@ pub(crate) fn filled_member(
                 let (own, _) = own.or_insert_with(|| (Elements::new(span(array)), count));
                 own.numbers.insert(at);
             }
-            None => drop(found.members.insert(path)),
+            None => match left_out(function, whole) {
+                Some(by) => drop(
+                    found
+                        .rounds
+                        .entry(path)
+                        .or_default()
+                        .insert(by, span(whole)),
+                ),
+                None => drop(found.members.insert(path)),
+            },
         }
     } else if let Some(own) = filling(function, whole) {
         match own.put {

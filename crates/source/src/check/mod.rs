@@ -98,6 +98,7 @@ mod rounds;
 mod rule;
 mod rules;
 mod scanned;
+mod set_elements;
 mod settled;
 mod short;
 mod side;

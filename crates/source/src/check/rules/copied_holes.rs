@@ -4,12 +4,13 @@ use crate::check::accesses::{Access, each, root_of, shown};
 use crate::check::all_asked_for::all_asked_for;
 use crate::check::allocation::{Allocation, product};
 use crate::check::context::FunctionContext;
-use crate::check::fill::{Elements, Filling, Put, element, filling};
+use crate::check::fill::{Elements, Filling, Put, filling};
 use crate::check::filled::{Filled, filled};
 use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
+use crate::check::set_elements::{set_elements, skipping};
 use crate::check::space;
 use crate::check::unset::is_unset;
 use crate::compared::compares;
@@ -222,7 +223,7 @@ fn steps_by_condition(function: &FunctionContext<'_>, name: &str, access: &Acces
         };
         let body = round.part("body");
         let inside = body.is_some_and(|body| span(body).contains(span(node)));
-        let skips = body.is_some_and(|body| is_skipped(body, node) || stops(body));
+        let skips = body.is_some_and(|body| skipping(body, node).is_some() || stops(body));
         let skips = skips
             || round
                 .part("condition")
@@ -256,21 +257,6 @@ fn asks_of_another(function: &FunctionContext<'_>, asked: Node<'_>, name: &str) 
         }
         _ => false,
     }
-}
-
-/// Whether a way through the body of a loop leaves out a step: an `if` around it, or a
-/// `continue` before it.
-fn is_skipped(body: Node<'_>, step: Node<'_>) -> bool {
-    let mut around = std::iter::successors(step.parent(), Node::parent);
-    let mut within = around.by_ref().take_while(|own| *own != body);
-    if within.any(|own| own.known_kind() == "if_statement") {
-        return true;
-    }
-    let mut found = false;
-    each(body, &mut |own| {
-        found |= own.known_kind() == "continue_statement" && own.end_byte() <= step.start_byte();
-    });
-    found
 }
 
 /// A struct that ends with an array, `struct_size(p, all, n)`, and whose elements go with it.
@@ -412,10 +398,24 @@ fn copied<'s>(function: &'s FunctionContext<'_>, access: &Access<'_>) -> Option<
         return None;
     };
     let local = function.local_at(object.name()?, access.span)?;
-    let whole = local.is_sized(access.bytes.as_ref()?)
+    let count = access.bytes.as_ref()?;
+    let whole = local.is_sized(count)
         || is_its_size(function, access)
+        || is_at_most(function, count, local)
         || is_bounded(function, access, local);
     (local.plain && !local.initialised && !local.lasting && whole).then_some(local)
+}
+
+/// Whether a number of bytes is the least of the struct's and another one, which may be more.
+fn is_at_most(function: &FunctionContext<'_>, count: &Expression, local: &Local) -> bool {
+    let call = count.uncast().1.call();
+    let given = call.filter(|(name, _)| function.file.words.gives_least(name));
+    given.is_some_and(|(_, given)| {
+        let other =
+            |own: &Expression| !local.is_sized(own) && space::bytes(function, own).is_none();
+        let sized = |own: &Expression| local.is_sized(own.uncast().1);
+        given.iter().any(sized) && given.iter().any(|own| other(own.uncast().1))
+    })
 }
 
 /// Whether so many bytes are copied as the struct has, by whatever name that number has: a
@@ -458,11 +458,10 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
             match (filling(function, node), counted(function, node)) {
                 (Some(own), _) => set.push(own),
                 (None, Some(own)) => rounds.push(own),
-                (None, None) => match element(function, node).filter(|_| is_stored(function, node))
-                {
-                    Some(at) => {
+                (None, None) => match set_elements(function, node) {
+                    Some(numbers) => {
                         let own = elements.get_or_insert_with(|| Elements::new(span(node)));
-                        own.numbers.insert(at);
+                        own.numbers.extend(numbers);
                     }
                     None => elsewhere = true,
                 },
@@ -470,6 +469,17 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
         }
     }
     let count = space::elements(function, value);
+    // What a call fills are elements, too.
+    if let Some((elements, count)) = elements.as_mut().zip(count) {
+        let each = size.checked_div(count);
+        let filled = set.iter().filter_map(|own| match own.put {
+            Put::Bytes(bytes) => bytes.checked_div(each?),
+            _ => None,
+        });
+        elements
+            .numbers
+            .extend(0..filled.max().map_or(0, |own| own.min(count)));
+    }
     set.extend(elements.zip(count).map(|(own, count)| own.of(count)));
     let left = set.iter().all(|own| own.put != Put::All) && !elsewhere;
     let name = &local.name;
@@ -510,17 +520,6 @@ fn counted(function: &FunctionContext<'_>, array: Node<'_>) -> Option<String> {
     let counts = operator == "<" && left.name() == Some(index);
     let constant = space::bytes(function, right).is_some() || right.call().is_some();
     (counts && !constant).then(|| function.file.plain(right.span))
-}
-
-/// Whether the element of an array takes a value there.
-fn is_stored(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
-    let set = function.above(array).and_then(|element| {
-        let set = function.above(element)?;
-        (set.part("left") == Some(element)).then_some(set)
-    });
-    set.is_some_and(|set| {
-        set.known_kind() == "assignment_expression" && function.context.operator(set) == b"="
-    })
 }
 
 /// Whether no more is asked of it than its size.
@@ -679,6 +678,9 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
         }
         Put::Elements(count) => format!(
             "{count} of the elements of {name} are set, each by its number, and nobody sets the rest"
+        ),
+        Put::Rounds => format!(
+            "line {line} sets an element of {name} in some rounds alone, and nobody sets the others"
         ),
         Put::String | Put::All => {
             format!("line {line} puts a string into {name}, and nobody sets what lies behind it")
