@@ -189,6 +189,41 @@ fn what_fills_an_array_in_part_leaves_the_rest() {
 }
 
 #[test]
+fn a_struct_that_one_way_clears_keeps_its_holes_on_the_others() {
+    let asked = |statements: &str| {
+        rules(&format!(
+            "static void taken(struct dev *d, const struct holed *from)\n{{\n\td->used = from->id;\n\tmemcpy(d->mac, &from->kind, sizeof(from->kind));\n}}\n\
+             static void given(struct holed *to, const struct dev *d)\n{{\n\tto->id = d->used;\n\tto->kind = 1;\n\tto->size = 2;\n}}\n\
+             static int f(struct dev *d, void __user *u, int which)\n{{\n\tstruct holed p;\n\n{statements}\n\
+             \tgiven(&p, d);\n\treturn copy_to_user(u, &p, sizeof(p)) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    let read =
+        "\t\tif (copy_from_user(&p, u, sizeof(p)))\n\t\t\treturn -EFAULT;\n\t\ttaken(d, &p);\n";
+    let clear = "\t\tmemset(&p, 0, sizeof(p));\n";
+    for wrong in [
+        format!("\tif (which) {{\n{read}{clear}\t}}"),
+        format!("\tif (which) {{\n{read}\t}}"),
+        format!("\tif (which) {{\n{clear}\t}}"),
+        format!(
+            "\tswitch (which) {{\n\tcase 1:\n{read}\t\tbreak;\n\tcase 2:\n{clear}\t\tbreak;\n\tdefault:\n\t\tnote(d);\n\t}}"
+        ),
+    ] {
+        assert_eq!(asked(&wrong), ["copied-holes"], "{wrong}");
+    }
+    for right in [
+        format!("\tif (which) {{\n{read}\t}}\n{clear}"),
+        format!("\tif (which) {{\n{read}\t}} else {{\n{clear}\t}}"),
+        read.to_owned(),
+        format!("{clear}\tif (which) {{\n{read}\t}}"),
+        // Somebody else may fill it.
+        format!("\tif (which) {{\n{read}\t}} else {{\n\t\tfetch_all(d, &p);\n\t}}"),
+    ] {
+        assert_eq!(asked(&right), NONE, "{right}");
+    }
+}
+
+#[test]
 fn what_a_round_leaves_out_is_not_set() {
     let asked = |declared: &str, before: &str, round: &str, count: &str| {
         rules(&format!(

@@ -31,6 +31,8 @@ pub(crate) struct Filled {
     elements: BTreeMap<String, (Elements, u64)>,
     /// The arrays of which an element is set in some rounds of a loop, by what leaves it out.
     rounds: BTreeMap<String, BTreeMap<Span, Span>>,
+    /// The reads from the user that fill all of it.
+    pub(crate) fetched: Vec<Span>,
     /// The calls that set all of it.
     pub(crate) cleared: Vec<Span>,
     /// The call that sets the most bytes from its front on, if none sets all, and
@@ -90,6 +92,10 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
     let own = function.mentions(&local.name);
     let before = own.filter(|node| node.start_byte() < access.span.start);
     for node in before.filter(|node| local.scope.contains(span(*node))) {
+        if let Some(call) = fetching(function, node, local) {
+            found.fetched.push(call);
+            continue;
+        }
         match clearing(function, node, local) {
             Some(call) => set(function, access, call, local, &mut found),
             None => mention(function, node, &mut found),
@@ -114,6 +120,18 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
     found.elsewhere |= !hidden.is_empty();
     found.settle();
     found
+}
+
+/// The read from the user that fills all of the struct where it is named.
+fn fetching(function: &FunctionContext<'_>, variable: Node<'_>, local: &Local) -> Option<Span> {
+    let address = function
+        .above(variable)
+        .filter(|own| own.known_kind() == "pointer_expression" && local.plain)?;
+    let place = span(address);
+    let mut accesses = function.accesses.iter();
+    let read = accesses.find(|own| own.value == place && own.word.direction == Direction::Read)?;
+    let whole = local.is_sized(read.bytes.as_ref()?.uncast().1);
+    whole.then_some(read.span)
 }
 
 /// A call that sets bytes of the struct from its front on, and how many it is given.
@@ -244,6 +262,8 @@ pub(crate) fn filled_member(
             Put::All => drop(found.members.insert(path)),
             _ => found.partly.push((path, own)),
         }
+    } else if is_source(function, whole) {
+        // What is copied from it leaves it as it is.
     } else if takes_address(function, whole) {
         // Who is given a member's address fills the member, unless a size says
         // that more is meant.
@@ -462,6 +482,23 @@ fn behind_cast<'t>(function: &FunctionContext<'t>, place: Node<'t>) -> Node<'t> 
         around.find(|own| own.known_kind() != "parenthesized_expression")
     });
     behind.filter(|own| is(*own, b"*")).unwrap_or(place)
+}
+
+/// Whether a call is given a member, or its address, that copies from there into something else.
+fn is_source(function: &FunctionContext<'_>, member: Node<'_>) -> bool {
+    let address = function
+        .above(member)
+        .filter(|own| own.known_kind() == "pointer_expression");
+    let argument = address.unwrap_or(member);
+    let arguments = function
+        .above(argument)
+        .filter(|own| own.known_kind() == "argument_list");
+    let object = arguments.and_then(|arguments| {
+        let name = function.callee(function.above(arguments)?)?;
+        let filled = function.file.words.fills(name)?;
+        arguments.named_child(answer::fits(filled.object)?)
+    });
+    object.is_some_and(|own| own.id() != argument.id())
 }
 
 /// Whether a call is given the address of a member and not the size of what is larger.

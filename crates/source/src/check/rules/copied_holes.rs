@@ -53,7 +53,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let filled = filled(function, local, access);
         // Whoever clears it on one way knows that what it is handed to does not fill it.
         let unknown = filled.elsewhere || filled.handed && filled.cleared.is_empty();
-        if !unknown && !is_cleared(function, access, &filled) {
+        if !unknown
+            && !is_cleared(function, access, &filled)
+            && !is_fetched(function, access, &filled)
+        {
             out.extend(judged(function, access, local, &filled));
         }
     }
@@ -561,6 +564,15 @@ fn is_cleared(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Fill
     let own = |at: usize| function.place(at) == access.span;
     let mut here = function.states().filter(|(at, _)| own(*at));
     here.all(|(_, state)| state.cleared.contains(&place))
+}
+
+/// Whether the struct was read from the user as a whole, or cleared, on every way to the copy.
+fn is_fetched(function: &FunctionContext<'_>, access: &Access<'_>, filled: &Filled) -> bool {
+    let places = || filled.fetched.iter().chain(&filled.cleared).copied();
+    !filled.fetched.is_empty() && {
+        let places: Vec<Span> = places().collect();
+        function.graph.passes(&places, access.span)
+    }
 }
 
 fn judged(
