@@ -263,3 +263,51 @@ fn what_a_round_leaves_out_is_not_set() {
     // As many as there are of the least of two constants are not all.
     assert_eq!(asked("", "", skips, "min(8, sizeof(r))"), NONE);
 }
+
+#[test]
+fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
+    let asked = |filler: &str, made: &str, count: &str| {
+        rules(&format!(
+            "{filler}static ssize_t f(struct file *file, char __user *u, size_t count, loff_t *at)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tssize_t n;\n\t{made};\n\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+             \tn = dump(d, buf);\n\tif (n >= 0)\n\t\tn = simple_read_from_buffer(u, count, at, buf, {count});\n\
+             \tkfree(buf);\n\treturn n;\n}}\n\
+             static const struct file_operations ops = {{ .read = f }};\n"
+        ))
+    };
+    let lines = "static ssize_t dump(struct dev *d, char *to)\n{\n\tssize_t n = 0;\n\tint i;\n\n\tn += sprintf(to, \"all\\n\");\n\
+         \tfor (i = 0; i < 8; i++)\n\t\tn += scnprintf(to + n, PAGE_SIZE - n, \"%u\\n\", d->all[i]);\n\treturn n;\n}\n";
+    let further = format!(
+        "{}static ssize_t dump(struct dev *d, char *to)\n{{\n\treturn one(d, to);\n}}\n",
+        lines.replace("dump", "one")
+    );
+    let memory = "char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL)";
+    let page = "char *buf = (char *)__get_free_page(GFP_KERNEL)";
+    for filler in [lines, &further] {
+        for made in [memory, page] {
+            assert_eq!(
+                asked(filler, made, "PAGE_SIZE"),
+                ["copied-holes"],
+                "{filler} {made}"
+            );
+            assert_eq!(asked(filler, made, "n"), NONE, "{filler} {made}");
+        }
+        for cleared in [
+            "char *buf = kzalloc(PAGE_SIZE, GFP_KERNEL)",
+            "char *buf = (char *)get_zeroed_page(GFP_KERNEL)",
+        ] {
+            assert_eq!(
+                asked(filler, cleared, "PAGE_SIZE"),
+                NONE,
+                "{filler} {cleared}"
+            );
+        }
+    }
+    for unknown in [
+        "static ssize_t dump(struct dev *d, char *to)\n{\n\tmemset(to, 0, PAGE_SIZE);\n\treturn sprintf(to, \"%u\", d->used);\n}\n",
+        "static ssize_t dump(struct dev *d, char *to)\n{\n\treturn sprintf(to, \"%u\", d->used) + more(d, to);\n}\n",
+        "",
+    ] {
+        assert_eq!(asked(unknown, memory, "PAGE_SIZE"), NONE, "{unknown}");
+    }
+}

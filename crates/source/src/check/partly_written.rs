@@ -11,6 +11,7 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::allocation::Allocation;
+use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::is_as_long;
 use super::space;
@@ -50,7 +51,7 @@ pub(crate) fn partly_written<'f>(
         if allocated.is_some() && !is_argument(function, node) {
             continue;
         }
-        written.push(writing(function, node)?);
+        written.push(writing(function, node, DEPTH)?);
     }
     let (by, at) = written.into_iter().next()?;
     let whole = allocated.is_some()
@@ -77,9 +78,16 @@ fn is_argument(function: &FunctionContext<'_>, variable: Node<'_>) -> bool {
     })
 }
 
-/// The call that writes a string into an array from where it is named on; none where anything else
-/// is done to it.
-fn writing(function: &FunctionContext<'_>, variable: Node<'_>) -> Option<(String, Span)> {
+/// So many functions of the file may hand the array on, one to the other.
+const DEPTH: usize = 2;
+
+/// The call that writes a string into an array from where it is named on, or hands it to a function
+/// of the file that does no more; none where anything else is done to it.
+fn writing(
+    function: &FunctionContext<'_>,
+    variable: Node<'_>,
+    depth: usize,
+) -> Option<(String, Span)> {
     let mut node = variable;
     let arguments = loop {
         let parent = function.above(node)?;
@@ -94,12 +102,32 @@ fn writing(function: &FunctionContext<'_>, variable: Node<'_>) -> Option<(String
     };
     let call = function.above(arguments)?;
     let name = function.callee(call)?;
-    let fills = function.file.words.fills(name)?;
+    let own = || (name.to_owned(), span(call));
+    let Some(fills) = function.file.words.fills(name) else {
+        let depth = depth.checked_sub(1)?;
+        let mut cursor = arguments.walk();
+        let mut all = arguments.named_children(&mut cursor);
+        let at = all.position(|own| own.id() == node.id())?;
+        return only_writes(function, name, at, depth).then(own);
+    };
     let is_whole = || {
         let size = space::array_bytes(function, &function.expression_of(variable));
         size.is_some_and(|size| is_as_long(function, call, name, size))
     };
     let object = arguments.named_child(answer::fits(fills.object)?)?;
     let string = fills.count.is_none() && object.id() == node.id() && !is_whole();
-    string.then(|| (name.to_owned(), span(call)))
+    string.then(own)
+}
+
+/// Whether a function of the file does no more with what an argument leads to than to write strings
+/// there.
+fn only_writes(function: &FunctionContext<'_>, name: &str, at: usize, depth: usize) -> bool {
+    let own = look_into(function, name, |callee| {
+        let own = parameter(callee, at)?;
+        let seen = !callee.graph.unseen.contains(&own);
+        let mut places = callee.mentions(&own).peekable();
+        let any = places.peek().is_some();
+        (seen && any && places.all(|node| writing(callee, node, depth).is_some())).then_some(())
+    });
+    own.is_some()
 }
