@@ -311,3 +311,49 @@ fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
         assert_eq!(asked(unknown, memory, "PAGE_SIZE"), NONE, "{unknown}");
     }
 }
+
+#[test]
+fn elements_are_as_long_as_what_the_pointer_leads_to() {
+    let asked = |kind: &str, made: &str, until: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, void __user *u, u32 n)\n{{\n\t{kind} *all;\n\tu32 i;\n\n\tall = {made};\n\
+             \tif (IS_ERR(all))\n\t\treturn PTR_ERR(all);\n\tfor (i = 0; i < {until}; i++)\n\t\tuse(d, all[i]);\n\
+             \tkfree(all);\n\treturn 0;\n}}\n"
+        ))
+    };
+    for (kind, wrong) in [
+        ("u32", "memdup_user(u, sizeof(u16) * n)"),
+        ("u32", "memdup_user(u, n * sizeof(u8))"),
+        ("struct pair", "memdup_user(u, sizeof(u32) * n)"),
+        ("u64", "vmemdup_user(u, n * sizeof(d->used))"),
+    ] {
+        assert_eq!(
+            asked(kind, wrong, "n"),
+            ["elements-for-bytes"],
+            "{kind} {wrong}"
+        );
+        // Half as many may be what was meant.
+        assert_eq!(asked(kind, wrong, "n / 2"), NONE, "{kind} {wrong}");
+    }
+    for (kind, right) in [
+        ("u32", "memdup_user(u, sizeof(all[0]) * n)"),
+        ("u32", "memdup_user(u, sizeof(u32) * n)"),
+        ("struct pair", "memdup_user(u, n * sizeof(*all))"),
+        ("u8", "memdup_user(u, sizeof(u16) * n)"),
+        ("struct unknown", "memdup_user(u, sizeof(u16) * n)"),
+    ] {
+        assert_eq!(asked(kind, right, "n"), NONE, "{kind} {right}");
+    }
+    let out = |made: &str, count: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, void __user *u, u32 n)\n{{\n\tu64 *all = {made};\n\tu32 i;\n\tint ret = 0;\n\n\
+             \tif (!all)\n\t\treturn -ENOMEM;\n\tfor (i = 0; i < n; i++)\n\t\tall[i] = next(d);\n\
+             \tif (copy_to_user(u, all, {count}))\n\t\tret = -EFAULT;\n\tkfree(all);\n\treturn ret;\n}}\n"
+        ))
+    };
+    let made = "kcalloc(n, sizeof(*all), GFP_KERNEL)";
+    assert_eq!(out(made, "n * sizeof(u32)"), ["elements-for-bytes"]);
+    assert_eq!(out(made, "n * sizeof(u64)"), NONE);
+    let short = "kcalloc(n, sizeof(u32), GFP_KERNEL)";
+    assert_eq!(out(short, "n * sizeof(u32)"), ["elements-for-bytes"]);
+}

@@ -35,6 +35,7 @@ mod counting;
 mod cut_string;
 mod dangling;
 mod digits;
+mod element_size;
 mod errno_index;
 mod errors_of_others;
 mod excerpt;

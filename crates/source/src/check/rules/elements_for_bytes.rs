@@ -1,6 +1,7 @@
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
+use crate::check::element_size::{ElementSize, of_copy, of_memory};
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
@@ -26,9 +27,24 @@ const INFO: RuleInfo = RuleInfo {
 const LENGTH: &str = "ARRAY_SIZE";
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let calls = function.calls.iter();
+    let made: Vec<ElementSize> = calls
+        .filter_map(|call| of_memory(function, *call))
+        .collect();
+    // As many bytes are copied as there are.
+    let known = |own: &ElementSize| {
+        let mut made = made.iter();
+        made.any(|made| {
+            own.size == made.size
+                && own.object.of(function.file.text) == made.object.of(function.file.text)
+        })
+    };
     for access in function.accesses.iter().chain(function.through) {
-        out.extend(wrong(function, access).or_else(|| of_another(function, access)));
+        let told = wrong(function, access).or_else(|| of_another(function, access));
+        let copied = || of_copy(function, access).filter(|own| !known(own));
+        out.extend(told.or_else(|| Some(too_small(function, &copied()?))));
     }
+    out.extend(made.iter().map(|own| too_small(function, own)));
     out.extend(
         moved_by_bytes(function)
             .iter()
@@ -46,6 +62,20 @@ fn moved(function: &FunctionContext<'_>, own: &ByBytes) -> Violation {
         own.element
     );
     file.violation(&INFO, own.place, "bytes, not elements", message)
+}
+
+/// As many elements as a number says, by a size that is less than that of one.
+fn too_small(function: &FunctionContext<'_>, own: &ElementSize) -> Violation {
+    let file = function.file;
+    let object = file.plain(own.object);
+    let message = format!(
+        "{} bytes are meant for each element of {object}, which has {}",
+        own.size, own.element
+    );
+    let mut violation = file.violation(&INFO, own.place, "of another size", message);
+    let all = file.mark(own.all, "so many elements");
+    violation.related.push(all);
+    violation
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {

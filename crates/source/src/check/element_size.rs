@@ -1,0 +1,157 @@
+//! Sizes of as many elements as a number says, by a size that is less than theirs.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+
+use super::accesses::Access;
+use super::allocation::Allocation;
+use super::context::FunctionContext;
+use super::space;
+
+/// Such a size.
+pub(crate) struct ElementSize {
+    /// What has the elements, and how many bytes each of them.
+    pub(crate) object: Span,
+    pub(crate) element: u64,
+    /// How many bytes there are for each.
+    pub(crate) size: u64,
+    /// Where.
+    pub(crate) place: Span,
+    /// Where all of the elements are gone through, or are made.
+    pub(crate) all: Span,
+}
+
+/// Memory that a call gives for so many: `u32 *p = kmalloc(n * sizeof(u16), GFP_KERNEL)`, where a loop
+/// goes through `n` elements of `p`.
+pub(crate) fn of_memory(function: &FunctionContext<'_>, call: Node<'_>) -> Option<ElementSize> {
+    let name = function.callee(call)?;
+    let allocated = function.file.words.allocates(name);
+    let allocated = allocated.filter(|own| own.object.is_none());
+    let copied = || Some((function.duplicates(name)?.count, None));
+    let (size, count) = allocated.map(|own| (own.size, own.count)).or_else(copied)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let size = given.get(size)?;
+    let (number, size) = match count {
+        Some(at) => (given.get(at)?.clone(), size.clone()),
+        None => product(function, size)?,
+    };
+    let object = function.taker(call)?;
+    less(
+        function,
+        &object,
+        (number.uncast().1, &size),
+        span(call),
+        |_| None,
+    )
+}
+
+/// A copy of so many elements.
+pub(crate) fn of_copy(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<ElementSize> {
+    let (number, size) = product(function, access.bytes.as_ref()?)?;
+    let value = function.expression_of(access.value_node);
+    let object = value.uncast().1;
+    less(
+        function,
+        object,
+        (number.uncast().1, &size),
+        access.span,
+        |number| {
+            let memory = Allocation::of(function, object.name()?, access.span)?;
+            memory
+                .is_of_elements(function, number)
+                .then_some(memory.place)
+        },
+    )
+}
+
+/// `n` and `sizeof(x)` of `n * sizeof(x)`, or of a variable that is nothing but that.
+fn product(function: &FunctionContext<'_>, bytes: &Expression) -> Option<(Expression, Expression)> {
+    let named = bytes.uncast().1.name().and_then(|name| {
+        let value = function.graph.only_value(name)?;
+        function.expression(value)
+    });
+    let bytes = named.as_deref().unwrap_or(bytes).uncast().1;
+    let Term::Binary(left, operator, right) = &bytes.term else {
+        return None;
+    };
+    let sized = |own: &Expression| matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_));
+    let (left, right) = (left.uncast().1, right.uncast().1);
+    match (operator.as_str(), sized(left), sized(right)) {
+        ("*", true, false) => Some((right.clone(), left.clone())),
+        ("*", false, true) => Some((left.clone(), right.clone())),
+        _ => None,
+    }
+}
+
+fn less(
+    function: &FunctionContext<'_>,
+    object: &Expression,
+    (number, size): (&Expression, &Expression),
+    place: Span,
+    made: impl Fn(&Expression) -> Option<Span>,
+) -> Option<ElementSize> {
+    let variable = matches!(number.term, Term::Name(_) | Term::Member { .. });
+    let known = space::bytes(function, size).filter(|_| variable)?;
+    let element = space::element(function, object).filter(|own| *own > known)?;
+    function.pays()?;
+    let all = made(number).or_else(|| gone_through(function, object, number))?;
+    Some(ElementSize {
+        object: object.span,
+        element,
+        size: known,
+        place,
+        all,
+    })
+}
+
+/// The loop that goes through so many elements: `for (i = 0; i < n; i++) … p[i]`.
+fn gone_through(
+    function: &FunctionContext<'_>,
+    object: &Expression,
+    number: &Expression,
+) -> Option<Span> {
+    let mut found = None;
+    function.each_of(&["subscript_expression"], |node| {
+        if found.is_some() {
+            return;
+        }
+        let own = function.expression_of(node);
+        let Term::Element { array, index } = &own.term else {
+            return;
+        };
+        let index = index
+            .uncast()
+            .1
+            .name()
+            .filter(|_| array.uncast().1 == object);
+        found = index.and_then(|index| {
+            let mut around = function.around(node);
+            around.find_map(|round| counts(function, round, index, number))
+        });
+    });
+    found
+}
+
+/// What a loop asks, where that is whether an index is less than a number.
+fn counts(
+    function: &FunctionContext<'_>,
+    round: Node<'_>,
+    index: &str,
+    number: &Expression,
+) -> Option<Span> {
+    let asked = round
+        .part("condition")
+        .filter(|_| round.known_kind() == "for_statement")?;
+    match &function.expression_of(asked).term {
+        Term::Binary(left, operator, right) if operator == "<" => {
+            let own = left.uncast().1.name() == Some(index) && right.uncast().1 == number;
+            own.then(|| span(asked))
+        }
+        _ => None,
+    }
+}
