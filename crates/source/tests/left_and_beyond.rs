@@ -357,3 +357,61 @@ fn elements_are_as_long_as_what_the_pointer_leads_to() {
     let short = "kcalloc(n, sizeof(u32), GFP_KERNEL)";
     assert_eq!(out(short, "n * sizeof(u32)"), ["elements-for-bytes"]);
 }
+
+#[test]
+fn a_stack_grows_by_what_is_written() {
+    let asked = |moved: &str, written: &str, then: &str| {
+        rules(&format!(
+            "static inline int width(struct regs *regs)\n{{\n\treturn is_wide(regs) ? 8 : 4;\n}}\n\
+             static int f(struct regs *regs, u64 val, struct answer *r)\n{{\n\tunsigned long to = regs->sp - {moved};\n\n\
+             \tif ({written})\n\t\treturn -EFAULT;\n{then}\treturn 0;\n}}\n"
+        ))
+    };
+    let taken = "\tregs->sp = to;\n";
+    for (moved, wrong) in [
+        (
+            "width(regs)",
+            "copy_to_user((void __user *)to, &val, sizeof(val))",
+        ),
+        ("4", "put_user(val, (u64 __user *)to)"),
+        (
+            "sizeof(struct pair)",
+            "copy_to_user((void __user *)to, r, sizeof(*r))",
+        ),
+    ] {
+        assert_eq!(
+            asked(moved, wrong, taken),
+            ["beyond-variable"],
+            "{moved} {wrong}"
+        );
+        // Nobody says that this is where a stack ends.
+        assert_eq!(asked(moved, wrong, ""), NONE, "{moved} {wrong}");
+    }
+    for (moved, right) in [
+        (
+            "width(regs)",
+            "copy_to_user((void __user *)to, &val, width(regs))",
+        ),
+        ("width(regs)", "put_user((u32)val, (u32 __user *)to)"),
+        ("8", "put_user(val, (u64 __user *)to)"),
+        (
+            "room(regs)",
+            "copy_to_user((void __user *)to, r, sizeof(*r))",
+        ),
+    ] {
+        assert_eq!(asked(moved, right, taken), NONE, "{moved} {right}");
+    }
+    let at_once = |moved: &str| {
+        rules(&format!(
+            "static int f(struct regs *regs, u64 val)\n{{\n{moved}\treturn put_user(val, (u64 __user *)regs->sp);\n}}\n"
+        ))
+    };
+    assert_eq!(at_once("\tregs->sp -= 4;\n"), ["beyond-variable"]);
+    for right in [
+        "\tregs->sp -= 8;\n",
+        "\tregs->sp -= 4;\n\tregs->sp -= 4;\n",
+        "",
+    ] {
+        assert_eq!(at_once(right), NONE, "{right}");
+    }
+}

@@ -90,6 +90,7 @@ mod paths;
 mod pieces;
 mod placed;
 mod plain_results;
+mod pushed;
 mod range;
 mod refetched;
 mod remaining;

@@ -13,6 +13,7 @@ use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
+use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
@@ -58,6 +59,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, &Copied::by(function, access)?))
             .or_else(|| within_memory(function, access))
+            .or_else(|| Some(on_top(function, access, &pushed(function, access)?)))
             .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
         let Some(told) = told else { continue };
         function.file.add_place(&mut known, told);
@@ -632,6 +634,23 @@ fn within_memory(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
     let refused = file.mark(own.place, "no more than this is refused");
     violation.related.push(refused);
     Some(violation)
+}
+
+/// More than a stack of the user's grows by.
+fn on_top(function: &FunctionContext<'_>, access: &Access<'_>, own: &Pushed) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} bytes are written, and {} may be moved by {} alone: the rest goes over what lies there",
+        own.bytes,
+        file.plain(own.top),
+        own.least
+    );
+    let mut violation = file.violation(&INFO, access.span, "written here", told);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(own.moved, "moved by this"));
+    violation
 }
 
 /// A size that may be less than 0, which is more than anything has.
