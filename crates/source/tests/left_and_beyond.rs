@@ -415,3 +415,44 @@ fn a_stack_grows_by_what_is_written() {
         assert_eq!(at_once(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_32_bit_program_has_its_own_structure() {
+    let asked = |name: &str, kind: &str, around: &str| {
+        rules(&format!(
+            "struct compat_area {{ u32 len; u32 from; u32 to; }};\n\
+             struct area {{ unsigned int len; unsigned long from; unsigned long to; }};\n\
+             typedef struct {{ u32 len; u32 from; }} compat_part_t;\n\
+             typedef struct {{ unsigned int len; unsigned long from; }} part_t;\n\
+             struct compat_same {{ u32 len; u32 from; }};\n\
+             struct same {{ u32 len; u32 from; }};\n{around}\
+             long {name}(struct dev *d, long what, unsigned int place)\n{{\n\tunsigned long addr = place;\n\t{kind} a;\n\n\
+             \tif (copy_from_user(&a, (void __force __user *)addr, sizeof(a)))\n\t\treturn -EFAULT;\n\
+             \taddr = a.from;\n\treturn use(d, addr, a.len);\n}}\n"
+        ))
+    };
+    for wrong in ["struct area", "part_t"] {
+        assert_eq!(
+            asked("compat_trace", wrong, ""),
+            ["other-layout"],
+            "{wrong}"
+        );
+        assert_eq!(asked("trace", wrong, ""), NONE, "{wrong}");
+    }
+    for right in [
+        "struct compat_area",
+        "compat_part_t",
+        "struct same",
+        "struct pair",
+    ] {
+        assert_eq!(asked("compat_trace", right, ""), NONE, "{right}");
+    }
+    // Who names both knows them.
+    let knows = asked("compat_trace", "struct compat_area o;\n\tstruct area", "");
+    assert_eq!(knows, NONE);
+    // The file means the other one by that name.
+    assert_eq!(
+        asked("compat_trace", "struct area", "#define area compat_area\n"),
+        NONE
+    );
+}

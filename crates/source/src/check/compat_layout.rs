@@ -7,11 +7,13 @@ use tree_sitter::Node;
 
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
+use crate::lex::TokenKind;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 use crate::split::Body;
 use crate::types::{Shape, Type};
+use crate::wrappers::defined;
 
 use super::accesses::{Access, every};
 use super::context::{FileContext, FunctionContext};
@@ -51,6 +53,50 @@ pub(crate) fn otherwise(function: &FunctionContext<'_>, access: &Access<'_>) -> 
         name,
         own: own.size,
         other: other.size,
+    })
+}
+
+/// A structure of the kernel's own.
+pub(crate) struct Beside {
+    pub(crate) own: String,
+    /// What the tree has for a 32-bit program in its stead.
+    pub(crate) other: String,
+}
+
+/// What a function for 32-bit programs alone copies as the kernel has it, where the tree has another
+/// structure for what these have, by the same name behind a word: `struct compat_x` of `struct x`.
+pub(crate) fn beside(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Beside> {
+    let count = access.bytes.as_ref()?;
+    let file = function.file;
+    names_any(file).then_some(())?;
+    let value = function.expression_of(access.value_node);
+    let own = space::pointee(function, &value)?;
+    let sized = matches!(
+        &count.uncast().1.term,
+        Term::SizeOf(_) | Term::SizeOfType(_)
+    );
+    let name = own.strip_prefix("struct ").unwrap_or(&own);
+    let theirs = format!("{WORD}_{name}");
+    // Who names both knows which one goes where.
+    let mut tokens = file.tokens_of(function.body).iter();
+    let knows_both = tokens.any(|own| own.span.of(file.text) == theirs.as_bytes());
+    (sized && !knows_both && !is_macro(file, name)).then_some(())?;
+    let other = own.replace(name, &theirs);
+    let of_other = file.layout(&other)?;
+    let of_own = file.layout(&own)?;
+    let whole = space::bytes(function, count)? == of_own.size;
+    (whole && !lies_alike(&of_own, &of_other)).then_some(())?;
+    (answers(file, function.body, DEPTH) && !knows(function)).then_some(())?;
+    Some(Beside { own, other })
+}
+
+/// Whether the file means something else by a name, `#define siginfo compat_siginfo`.
+fn is_macro(file: &FileContext<'_>, name: &str) -> bool {
+    let mut lines = file.tokens.iter();
+    lines.any(|line| {
+        let own = || defined(file.text, line.span);
+        line.kind == TokenKind::Directive
+            && own().is_some_and(|own| own.of(file.text) == name.as_bytes())
     })
 }
 

@@ -2,7 +2,7 @@ use tree_sitter::Node;
 
 use crate::Direction;
 use crate::check::accesses::Access;
-use crate::check::compat_layout::{natives, otherwise};
+use crate::check::compat_layout::{beside, natives, otherwise};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -31,7 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(wrong(function, access));
         out.extend(wide(function, access));
         out.extend(native(function, access));
-        out.extend(compat(function, access));
+        out.extend(compat(function, access).or_else(|| instead(function, access)));
     }
     for call in function.calls {
         out.extend(narrowed(function, *call));
@@ -162,6 +162,19 @@ fn native(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
         access.word.name
     );
     Some(file.violation(&INFO, access.span, "more than it has", message))
+}
+
+/// The kernel's own structure where the tree has another one for 32-bit programs.
+fn instead(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let found = beside(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() copies a {}, and what a 32-bit program has there is a {}",
+        access.word.name, found.own, found.other
+    );
+    let mut violation = file.violation(&INFO, access.span, "the kernel's own", message);
+    violation.confidence = Confidence::Medium;
+    Some(violation)
 }
 
 /// What a 32-bit program has otherwise, in one piece at an address that compat_ptr() makes.
