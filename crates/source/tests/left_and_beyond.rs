@@ -66,6 +66,41 @@ fn a_variable_of_one_constant_is_a_bound() {
 }
 
 #[test]
+fn a_constant_of_the_file_and_the_least_of_two_are_bounds() {
+    let asked = |before: &str, count: &str| {
+        rules(&format!(
+            "static const size_t most = 2 * 64;\nstatic size_t any = 128;\n\
+             static ssize_t f(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tchar buf[64];\n\n{before}\
+             \tif (copy_from_user(buf, u, {count}))\n\t\treturn -EFAULT;\n\tuse(d, buf);\n\treturn count;\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\n"
+        ))
+    };
+    let refused = "\tif (count > most)\n\t\treturn -EINVAL;\n";
+    for (before, count) in [
+        (refused, "count"),
+        ("", "min(count, most)"),
+        ("", "min_t(size_t, count, 65)"),
+        ("", "min(sizeof(buf) + 1, count)"),
+    ] {
+        assert_eq!(
+            asked(before, count),
+            ["beyond-variable"],
+            "{before} {count}"
+        );
+    }
+    let less = "\tif (count > 32)\n\t\tcount = 32;\n";
+    for (before, count) in [
+        ("\tif (count > any)\n\t\treturn -EINVAL;\n", "count"),
+        ("", "min(count, sizeof(buf))"),
+        ("", "min_t(size_t, count, 64)"),
+        (less, "min(count, most)"),
+    ] {
+        assert_eq!(asked(before, count), NONE, "{before} {count}");
+    }
+}
+
+#[test]
 fn a_page_is_as_long_as_a_page() {
     let asked = |most: &str, made: &str| {
         write(

@@ -11,9 +11,10 @@ use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
-use super::bounded::{comes_before, is_of_loop, is_of_zero, refuses_less};
+use super::bounded::{comes_before, is_compared, is_of_loop, is_of_zero, refuses_less};
 use super::context::FunctionContext;
 use super::narrowed::{is_repeated, lesser, refused, repeated};
+use super::range::file_constant;
 use super::space;
 use super::taken_anew::takes_off;
 
@@ -48,6 +49,9 @@ pub(crate) fn limit(
 ) -> Option<Limit> {
     if let Term::Binary(left, operator, right) = &number.term {
         return of_two(function, (left, operator, right), at);
+    }
+    if number.call().is_some() {
+        return of_least(function, number, at);
     }
     let mut own = compared(function, number, at)?;
     own.extend(given(function, number, at));
@@ -93,7 +97,36 @@ fn of_two(
 /// How much a number is at least that may be a limit.
 fn bytes(function: &FunctionContext<'_>, other: &Expression) -> Option<u64> {
     let page = || (other.name() == Some("PAGE_SIZE")).then_some(PAGE);
-    space::bytes(function, other).or_else(page)
+    let constant = || {
+        let name = other.name().filter(|own| !function.is_parameter(own))?;
+        let own = function.local_at(name, other.span).is_some();
+        (!own).then(|| file_constant(function, name))?
+    };
+    space::bytes(function, other)
+        .or_else(page)
+        .or_else(constant)
+}
+
+/// The limit of what `min()` and its like give: the least constant of it, where nothing else bounds
+/// the others.
+fn of_least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
+    let (name, given) = number.call()?;
+    function.file.words.gives_least(name).then_some(())?;
+    let known = |own: &Expression| Some((bytes(function, own)?, own.clone()));
+    let all = given.iter().map(Expression::uncast);
+    let (others, constants): (Vec<_>, Vec<_>) = all
+        .map(|(_, own)| (own, known(own)))
+        .partition(|(_, known)| known.is_none());
+    let bounded = others.iter().any(|(own, _)| is_compared(function, own, at));
+    let constants = constants.into_iter().filter_map(|(_, known)| known);
+    let (value, other) = constants.min_by_key(|(value, _)| *value)?;
+    (!bounded).then_some(Limit {
+        value: Some(value),
+        other,
+        included: true,
+        place: number.span,
+        given: false,
+    })
 }
 
 /// The call whose result a number has at a place, whichever way leads there.

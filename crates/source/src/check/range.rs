@@ -331,6 +331,26 @@ pub(crate) fn file_array_type(function: &FunctionContext<'_>, name: &str) -> Opt
     (!words.is_empty()).then(|| dimensions.array(&words.join(" ")))
 }
 
+/// What a constant of the file is: `static const size_t most = 1 << 12;`.
+pub(crate) fn file_constant(function: &FunctionContext<'_>, name: &str) -> Option<u64> {
+    let (text, all) = (function.file.text, function.file.tokens);
+    let named = |two: &[Token]| match two {
+        [word, next] => {
+            word.span.of(text) == name.as_bytes()
+                && next.is(b'=')
+                && function.file.holder(word.span).is_none()
+        }
+        _ => false,
+    };
+    let at = all.windows(2).position(named)?;
+    let before = all.get(..at)?.iter().rev();
+    let mut before = before.take_while(|own| own.kind == TokenKind::Word);
+    before.find(|own| own.span.of(text) == b"const")?;
+    let value = all.get(at + 2..)?.iter().take_while(|own| !own.is(b';'));
+    let value: Vec<String> = value.map(|own| own.span.text(text)).collect();
+    function.file.value(&value.join(" "))
+}
+
 /// The first place of two tokens that is in no structure.
 fn outside(text: &[u8], all: &[Token], named: impl Fn(&[Token]) -> bool) -> Option<usize> {
     let own = |(at, two): (usize, &[Token])| named(two).then_some(at);
