@@ -491,3 +491,35 @@ fn a_32_bit_program_has_its_own_structure() {
         NONE
     );
 }
+
+#[test]
+fn what_fills_a_member_in_part_leaves_the_rest() {
+    let asked = |many: u32, before: &str| {
+        let filler = format!(
+            "struct row {{ u64 id; char name[8]; }};\n\
+             static void named(struct dev *d, char *name)\n{{\n\tif (!is_named(d))\n\t\tpr_warn(\"no name\\n\");\n\
+             \telse\n\t\tmemcpy(name, d->mac, {many});\n}}\n"
+        );
+        let one = rules(&format!(
+            "{filler}static int f(struct dev *d, void __user *u)\n{{\n\tstruct row r;\n\n\tr.id = d->used;\n{}\tnamed(d, r.name);\n\
+             \treturn copy_to_user(u, &r, sizeof(r)) ? -EFAULT : 0;\n}}\n",
+            before.replace("OBJECT", "r")
+        ));
+        let all = rules(&format!(
+            "{filler}static int f(struct dev *d, void __user *u, u32 n)\n{{\n\tstruct row *all;\n\tint ret = 0;\n\tu32 i;\n\n\
+             \tall = kmalloc_array(n, sizeof(*all), GFP_KERNEL);\n\tif (!all)\n\t\treturn -ENOMEM;\n\
+             \tfor (i = 0; i < n; i++) {{\n\t\tall[i].id = i;\n{}\t\tnamed(d, all[i].name);\n\t}}\n\
+             \tif (copy_to_user(u, all, n * sizeof(*all)))\n\t\tret = -EFAULT;\n\tkfree(all);\n\treturn ret;\n}}\n",
+            before.replace("OBJECT", "all[i]")
+        ));
+        [one, all]
+    };
+    let cleared = "\tmemset(OBJECT.name, 0, sizeof(OBJECT.name));\n";
+    let rest = "\tmemcpy(OBJECT.name, d->mac, 6);\n";
+    for found in asked(4, "") {
+        assert_eq!(found, ["copied-holes"]);
+    }
+    for right in [asked(8, ""), asked(4, cleared), asked(4, rest)] {
+        assert_eq!(right, [NONE, NONE]);
+    }
+}

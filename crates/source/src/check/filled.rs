@@ -17,7 +17,7 @@ use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::{Elements, Filling, Put, element, filling};
 use super::range::function_tokens;
-use super::set_elements::left_out;
+use super::set_elements::{given_elements, left_out};
 use super::space;
 
 /// What is set of a struct.
@@ -65,7 +65,10 @@ impl Filled {
     pub(crate) fn settle(&mut self) {
         for (path, (own, count)) in std::mem::take(&mut self.elements) {
             let filling = own.of(count);
+            // What is left by the one the other may set.
+            let both = self.partly.iter().any(|(own, _)| *own == path);
             match filling.put {
+                _ if both => drop(self.members.insert(path)),
                 Put::All => drop(self.members.insert(path)),
                 _ => self.partly.push((path, filling)),
             }
@@ -262,6 +265,10 @@ pub(crate) fn filled_member(
             Put::All => drop(found.members.insert(path)),
             _ => found.partly.push((path, own)),
         }
+    } else if let Some((numbers, count)) = given(function, whole) {
+        let own = found.elements.entry(path);
+        let (own, _) = own.or_insert_with(|| (Elements::new(span(whole)), count));
+        own.numbers.extend(numbers);
     } else if is_source(function, whole) {
         // What is copied from it leaves it as it is.
     } else if takes_address(function, whole) {
@@ -272,6 +279,14 @@ pub(crate) fn filled_member(
             false => found.elsewhere = true,
         }
     }
+}
+
+/// The elements of a member that a function of the file sets which is given it, and how many it has.
+fn given(function: &FunctionContext<'_>, member: Node<'_>) -> Option<(BTreeSet<u64>, u64)> {
+    let whole = Expression::of(function.context, member);
+    let argument = function.above(member)?.known_kind() == "argument_list";
+    let numbers = given_elements(function, member).filter(|own| argument && !own.is_empty())?;
+    Some((numbers, space::elements(function, &whole)?))
 }
 
 /// The array of which a place is one element by its number, that number, and how many it

@@ -33,6 +33,14 @@ pub(crate) fn set_elements(
     stored(function, array).or_else(|| by_callee(function, array, DEPTH))
 }
 
+/// The same where a function of the file is given the array.
+pub(crate) fn given_elements(
+    function: &FunctionContext<'_>,
+    array: Node<'_>,
+) -> Option<BTreeSet<u64>> {
+    by_callee(function, array, DEPTH)
+}
+
 /// Whether the element of an array takes a value there.
 fn is_stored(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
     let set = function.above(array).and_then(|element| {
