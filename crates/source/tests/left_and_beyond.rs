@@ -523,3 +523,33 @@ fn what_fills_a_member_in_part_leaves_the_rest() {
         assert_eq!(right, [NONE, NONE]);
     }
 }
+
+#[test]
+fn a_product_of_a_signed_number_is_no_bound() {
+    let asked = |kind: &str, statements: &str| {
+        rules(&format!(
+            "struct load {{ {kind} size; u32 kind; }};\n\
+             static long f(struct dev *d, void __user *u, long count)\n{{\n\tstruct load m;\n\tint n;\n\n\
+             \tif (copy_from_user(&m, u, sizeof(m)))\n\t\treturn -EFAULT;\n{statements}\n\treturn load(d, &m, count);\n}}\n"
+        ))
+    };
+    let refuses = |test: &str| format!("\tif ({test})\n\t\treturn -EINVAL;");
+    for wrong in [
+        "count < m.size * 2",
+        "m.size * 4 > 4096",
+        "m.size < 0 || m.size * 4 > 4096",
+    ] {
+        assert_eq!(asked("s32", &refuses(wrong)), ["wrapping-size"], "{wrong}");
+    }
+    for right in [
+        "m.size * 2 != count",
+        "m.size < 0 || m.size > 1024 || m.size * 4 > 4096",
+        "count < (s64)m.size * 2",
+        "m.kind * 2 < 4",
+    ] {
+        assert_eq!(asked("s32", &refuses(right)), NONE, "{right}");
+    }
+    assert_eq!(asked("s16", &refuses("count < m.size * 2")), NONE);
+    let taken = "\tn = m.size;\n\tif (n <= 0 || n > 1024)\n\t\treturn -EINVAL;\n\tif (count < m.size * 2)\n\t\treturn -EINVAL;";
+    assert_eq!(asked("s32", taken), NONE);
+}

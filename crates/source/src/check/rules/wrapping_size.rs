@@ -70,7 +70,9 @@ fn compared(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation>
     let leaves = function.graph.statement(then);
     let leaves = leaves.is_some_and(|then| function.graph.leaves(then));
     (leaves || takes_error(function, then)).then_some(())?;
-    let number = wraps(function, size, width(function, size)?, span(node))?;
+    let bytes = width(function, size)?;
+    let number = wraps(function, size, bytes, span(node))
+        .or_else(|| signed_product(function, size, bytes, span(node)))?;
     told(function, size, &number, span(node))
 }
 
@@ -242,6 +244,37 @@ fn wraps(
         }
         _ => None,
     }
+}
+
+/// The signed number of which a product with a constant may be less than 0: `n * 2`.
+fn signed_product(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    bytes: u64,
+    at: Span,
+) -> Option<Expression> {
+    let Term::Binary(left, operator, right) = &size.term else {
+        return None;
+    };
+    let (left, right) = (left.uncast().1, right.uncast().1);
+    let number = match space::bytes(function, left) {
+        Some(_) => right,
+        None => left,
+    };
+    let by = space::bytes(function, left).or_else(|| space::bytes(function, right));
+    by.filter(|by| *by > 1 && operator == "*")?;
+    let (own, signed) = match number.term {
+        Term::Name(_) | Term::Member { .. } => scalar(function, number)?,
+        _ => return None,
+    };
+    (own >= bytes && signed && is_free(function, number, bytes, at)).then_some(())?;
+    // What takes it may be bounded.
+    let mut values = function.graph.assignments();
+    let taken = values.any(|(_, value)| {
+        let value = function.expression(value);
+        value.is_some_and(|value| value.uncast().1 == number)
+    });
+    (!taken).then(|| number.clone())
 }
 
 /// Whether a number of so many bytes is the user's as he gives it, but for the place that is
