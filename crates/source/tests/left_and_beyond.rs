@@ -295,6 +295,15 @@ fn what_a_round_leaves_out_is_not_set() {
             assert_eq!(asked("", "", right, count), NONE, "{right} {count}");
         }
     }
+    // A round that sets nothing and leaves the function leaves nothing out.
+    for right in [
+        "\t\tif (d->all[i])\n\t\t\tr.stamps[i] = 1;\n\t\telse\n\t\t\treturn -EINVAL;",
+        "\t\tif (!d->all[i]) {\n\t\t\treturn -EINVAL;\n\t\t} else {\n\t\t\tr.stamps[i] = 1;\n\t\t}",
+    ] {
+        assert_eq!(asked("", "", right, "sizeof(r)"), NONE, "{right}");
+    }
+    let other = "\t\tif (!d->all[i])\n\t\t\td->used++;\n\t\telse\n\t\t\tr.stamps[i] = 1;";
+    assert_eq!(asked("", "", other, "sizeof(r)"), ["copied-holes"]);
     // As many as there are of the least of two constants are not all.
     assert_eq!(asked("", "", skips, "min(8, sizeof(r))"), NONE);
 }
@@ -344,6 +353,48 @@ fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
         "",
     ] {
         assert_eq!(asked(unknown, memory, "PAGE_SIZE"), NONE, "{unknown}");
+    }
+}
+
+#[test]
+fn a_loop_that_ends_early_or_leaves_rounds_out_fills_in_part() {
+    let member = |loops: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, void __user *u)\n{{\n\tstruct answer r;\n\tint i;\n\n\tr.id = 1;\n{loops}\n\
+             \treturn copy_to_user(u, &r, sizeof(r)) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    let round = |from: u32, end: &str| {
+        format!("\tfor (i = {from}; i {end}; i++)\n\t\tr.words[i] = d->all[i];\n")
+    };
+    for wrong in ["< 4", "<= 5"] {
+        assert_eq!(member(&round(0, wrong)), ["copied-holes"], "{wrong}");
+    }
+    for right in ["< 7", "< ARRAY_SIZE(r.words)", "< d->used"] {
+        assert_eq!(member(&round(0, right)), NONE, "{right}");
+    }
+    let both = round(0, "< 4") + &round(4, "< 7");
+    assert_eq!(member(&both), NONE);
+    let array = |round: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, void __user *u)\n{{\n\tu32 v[8];\n\tint i;\n\n\tfor (i = 0; i < 8; i++) {{\n{round}\n\t}}\n\
+             \treturn copy_to_user(u, v, sizeof(v)) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\t\tif (!d->all[i])\n\t\t\tcontinue;\n\t\tv[i] = 1;",
+        "\t\tif (d->all[i])\n\t\t\tv[i] = d->all[i];",
+    ] {
+        assert_eq!(array(wrong), ["copied-holes"], "{wrong}");
+    }
+    for right in [
+        "\t\tv[i] = d->all[i];",
+        "\t\tv[i] = 0;\n\t\tif (d->all[i])\n\t\t\tv[i] = d->all[i];",
+        "\t\tif (d->all[i])\n\t\t\tv[i] = d->all[i];\n\t\telse\n\t\t\tv[i] = 0;",
+        "\t\tif (d->all[i])\n\t\t\tv[i] = d->all[i];\n\t\telse\n\t\t\treturn -EINVAL;",
+        "\t\tif (d->all[i])\n\t\t\tset(d, v, i);",
+    ] {
+        assert_eq!(array(right), NONE, "{right}");
     }
 }
 

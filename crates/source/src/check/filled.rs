@@ -17,7 +17,7 @@ use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::{Elements, Filling, Put, element, filling};
 use super::range::function_tokens;
-use super::set_elements::{given_elements, left_out};
+use super::set_elements::{by_rounds, given_elements, left_out};
 use super::space;
 
 /// What is set of a struct.
@@ -59,6 +59,13 @@ impl Filled {
         for (path, own) in other.rounds {
             self.rounds.entry(path).or_default().extend(own);
         }
+    }
+
+    /// With elements of an array that are set from a place on, of so many.
+    fn set(&mut self, path: String, (at, numbers, count): (Span, BTreeSet<u64>, u64)) {
+        let own = self.elements.entry(path);
+        let (own, _) = own.or_insert_with(|| (Elements::new(at), count));
+        own.numbers.extend(numbers);
     }
 
     /// With what elements make of their arrays.
@@ -243,22 +250,20 @@ pub(crate) fn filled_member(
     found: &mut Filled,
 ) {
     if is_target(function, whole) || is_target(function, behind_cast(function, whole)) {
-        match numbered(function, whole) {
-            Some((array, at, count)) => {
-                let own = found.elements.entry(path);
-                let (own, _) = own.or_insert_with(|| (Elements::new(span(array)), count));
-                own.numbers.insert(at);
-            }
-            None => match left_out(function, whole) {
-                Some(by) => drop(
-                    found
-                        .rounds
-                        .entry(path)
-                        .or_default()
-                        .insert(by, span(whole)),
-                ),
-                None => drop(found.members.insert(path)),
-            },
+        let known = numbered(function, whole, |array| {
+            element(function, array).map(|at| BTreeSet::from([at]))
+        });
+        let left_out = || left_out(function, whole);
+        let rounds = || numbered(function, whole, |array| by_rounds(function, array));
+        if let Some(own) = known {
+            found.set(path, own);
+        } else if let Some(by) = left_out() {
+            let own = found.rounds.entry(path).or_default();
+            own.insert(by, span(whole));
+        } else if let Some(own) = rounds() {
+            found.set(path, own);
+        } else {
+            found.members.insert(path);
         }
     } else if let Some(own) = filling(function, whole) {
         match own.put {
@@ -266,9 +271,7 @@ pub(crate) fn filled_member(
             _ => found.partly.push((path, own)),
         }
     } else if let Some((numbers, count)) = given(function, whole) {
-        let own = found.elements.entry(path);
-        let (own, _) = own.or_insert_with(|| (Elements::new(span(whole)), count));
-        own.numbers.extend(numbers);
+        found.set(path, (span(whole), numbers, count));
     } else if is_source(function, whole) {
         // What is copied from it leaves it as it is.
     } else if takes_address(function, whole) {
@@ -289,17 +292,21 @@ fn given(function: &FunctionContext<'_>, member: Node<'_>) -> Option<(BTreeSet<u
     Some((numbers, space::elements(function, &whole)?))
 }
 
-/// The array of which a place is one element by its number, that number, and how many it
-/// has: a member of an element is none.
-fn numbered<'t>(function: &FunctionContext<'_>, place: Node<'t>) -> Option<(Node<'t>, u64, u64)> {
+/// The array of which a place is an element, the numbers that it may have, and how many there are: a
+/// member of an element is none.
+fn numbered(
+    function: &FunctionContext<'_>,
+    place: Node<'_>,
+    numbers: impl Fn(Node<'_>) -> Option<BTreeSet<u64>>,
+) -> Option<(Span, BTreeSet<u64>, u64)> {
     let array = place
         .part("argument")
         .filter(|_| place.known_kind() == "subscript_expression")?;
-    let at = element(function, array)?;
+    let numbers = numbers(array)?;
     let whole = Expression::of(function.context, array);
     let inner = whole.any(&|own| matches!(own.term, Term::Element { .. }));
     let count = space::elements(function, &whole).filter(|_| !inner)?;
-    Some((array, at, count))
+    Some((span(array), numbers, count))
 }
 
 /// What a function of the file that is given the struct's address sets of it; none where it

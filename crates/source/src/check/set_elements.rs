@@ -58,6 +58,11 @@ fn stored(function: &FunctionContext<'_>, array: Node<'_>) -> Option<BTreeSet<u6
     if let Some(at) = element(function, array) {
         return Some(BTreeSet::from([at]));
     }
+    by_rounds(function, array)
+}
+
+/// Those that a loop of a constant number of rounds goes through.
+pub(crate) fn by_rounds(function: &FunctionContext<'_>, array: Node<'_>) -> Option<BTreeSet<u64>> {
     let end = rounds(function, array)?;
     Some((0..end).collect())
 }
@@ -195,16 +200,33 @@ pub(crate) fn left_out(function: &FunctionContext<'_>, place: Node<'_>) -> Optio
         .filter(|_| round.known_kind() == "for_statement")?;
     let own = Expression::of(function.context, asked);
     matches!(&own.term, Term::Binary(left, ..) if left.name() == Some(index)).then_some(())?;
-    skipping(round.part("body")?, place)
+    let by = skipping(round.part("body")?, place)?;
+    (!otherwise_leaves(function, by)).then(|| span(by))
+}
+
+/// Whether the function is left where the branch of an `if` is not taken: no round goes on then.
+fn otherwise_leaves(function: &FunctionContext<'_>, branch: Node<'_>) -> bool {
+    let holder = branch
+        .parent()
+        .filter(|own| own.known_kind() == "if_statement");
+    let other = holder.and_then(|own| {
+        let then = own.part("consequence");
+        match then == Some(branch) {
+            true => own.part("alternative")?.named_child(0),
+            false => then,
+        }
+    });
+    let other = other.and_then(|own| function.graph.statement(span(own)));
+    other.is_some_and(|own| function.graph.leaves(own))
 }
 
 /// The outermost branch in the body of a loop that a place stands in, or a `continue` before it.
-pub(crate) fn skipping(body: Node<'_>, place: Node<'_>) -> Option<Span> {
+pub(crate) fn skipping<'t>(body: Node<'t>, place: Node<'t>) -> Option<Node<'t>> {
     let around = std::iter::successors(Some(place), Node::parent);
     let within: Vec<Node<'_>> = around.take_while(|own| *own != body).collect();
     let mut branch = within.windows(2).filter_map(|two| match two {
         [own, holder] if holder.known_kind() == "if_statement" => {
-            (holder.part("condition") != Some(*own)).then(|| span(*own))
+            (holder.part("condition") != Some(*own)).then_some(*own)
         }
         _ => None,
     });
@@ -215,7 +237,7 @@ pub(crate) fn skipping(body: Node<'_>, place: Node<'_>) -> Option<Span> {
     each(body, &mut |own| {
         let before = own.end_byte() <= place.start_byte();
         if own.known_kind() == "continue_statement" && before {
-            found = found.or(Some(span(own)));
+            found = found.or(Some(own));
         }
     });
     found

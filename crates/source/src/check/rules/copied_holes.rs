@@ -10,7 +10,7 @@ use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
-use crate::check::set_elements::{set_elements, skipping};
+use crate::check::set_elements::{left_out, set_elements, skipping};
 use crate::check::space;
 use crate::check::unset::is_unset;
 use crate::compared::compares;
@@ -39,7 +39,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let shown = shown(function.context, function.file.words, function.calls);
     for access in function.accesses.iter().chain(&shown) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
-        let part = || half_filled(function, access).or_else(|| only_strings(function, access));
+        let part = || {
+            half_filled(function, access)
+                .or_else(|| only_strings(function, access))
+                .or_else(|| in_some_rounds(function, access))
+        };
         out.extend(whole.then(part).flatten());
         out.extend(whole.then(|| as_asked_for(function, access)).flatten());
         out.extend(unset_value(function, access));
@@ -500,6 +504,33 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
         .related
         .push(file.mark(local.declared, "declared without a value"));
     Some(violation)
+}
+
+/// An array of this function that goes out whole, of which a loop sets an element in some of its
+/// rounds, and nothing any other.
+fn in_some_rounds(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let value = function.expression_of(access.value_node);
+    let value = value.uncast().1;
+    let local = function.local_at(value.name()?, value.span)?;
+    let own = local.array && !local.initialised && !local.lasting;
+    let size = space::array(function, local).filter(|_| own)?;
+    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    (whole && !function.graph.unseen.contains(&local.name)).then_some(())?;
+    let before = Span::new(local.declared.end, access.span.start);
+    let named = function.mentions(&local.name);
+    let mut named = named.filter(|own| before.contains(span(*own)) && !is_sized(*own));
+    let first = named.next()?;
+    let skips =
+        |own: Node<'_>| set_elements(function, own).and_then(|_| left_out(function, own.parent()?));
+    let by = skips(first)?;
+    named.all(|own| skips(own) == Some(by)).then_some(())?;
+    let part = Filling {
+        call: span(first),
+        put: Put::Rounds,
+    };
+    let what = in_part(function, &local.name, &part);
+    let place = (local.declared, "declared without a value");
+    Some(left(function, access, (&local.name, &what), place))
 }
 
 /// The number of rounds, where an element of the array is set in each round of a loop that
