@@ -412,6 +412,8 @@ fn elements_are_as_long_as_what_the_pointer_leads_to() {
         ("u32", "memdup_user(u, n * sizeof(u8))"),
         ("struct pair", "memdup_user(u, sizeof(u32) * n)"),
         ("u64", "vmemdup_user(u, n * sizeof(d->used))"),
+        ("u32", "memdup_user(u, array_size(n, sizeof(u16)))"),
+        ("u32", "memdup_array_user(u, n, sizeof(u16))"),
     ] {
         assert_eq!(
             asked(kind, wrong, "n"),
@@ -426,6 +428,7 @@ fn elements_are_as_long_as_what_the_pointer_leads_to() {
         ("u32", "memdup_user(u, sizeof(u32) * n)"),
         ("struct pair", "memdup_user(u, n * sizeof(*all))"),
         ("u8", "memdup_user(u, sizeof(u16) * n)"),
+        ("u32", "memdup_array_user(u, n, sizeof(*all))"),
         ("struct unknown", "memdup_user(u, sizeof(u16) * n)"),
     ] {
         assert_eq!(asked(kind, right, "n"), NONE, "{kind} {right}");

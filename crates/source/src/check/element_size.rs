@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
-use crate::site::span;
+use crate::site::{bare, span};
 use crate::span::Span;
 
 use super::accesses::Access;
@@ -32,7 +32,15 @@ pub(crate) fn of_memory(function: &FunctionContext<'_>, call: Node<'_>) -> Optio
     let allocated = function.file.words.allocates(name);
     let allocated = allocated.filter(|own| own.object.is_none());
     let copied = || Some((function.duplicates(name)?.count, None));
-    let (size, count) = allocated.map(|own| (own.size, own.count)).or_else(copied)?;
+    // `memdup_array_user(from, n, sizeof(x))`
+    let several = || {
+        let at = function.file.words.elements(name)?;
+        Some((at + 1, Some(at)))
+    };
+    let (size, count) = allocated
+        .map(|own| (own.size, own.count))
+        .or_else(copied)
+        .or_else(several)?;
     let whole = function.expression_of(call);
     let (_, given) = whole.call()?;
     let size = given.get(size)?;
@@ -76,6 +84,11 @@ fn product(function: &FunctionContext<'_>, bytes: &Expression) -> Option<(Expres
         function.expression(value)
     });
     let bytes = named.as_deref().unwrap_or(bytes).uncast().1;
+    // `array_size(n, sizeof(x))`
+    if let Some((name, given)) = bytes.call() {
+        let at = function.file.words.elements(name)?;
+        return Some((given.get(at)?.clone(), given.get(at + 1)?.clone()));
+    }
     let Term::Binary(left, operator, right) = &bytes.term else {
         return None;
     };
@@ -146,8 +159,8 @@ fn counts(
 ) -> Option<Span> {
     let asked = round
         .part("condition")
-        .filter(|_| round.known_kind() == "for_statement")?;
-    match &function.expression_of(asked).term {
+        .filter(|_| matches!(round.known_kind(), "for_statement" | "while_statement"))?;
+    match &function.expression_of(bare(asked)).term {
         Term::Binary(left, operator, right) if operator == "<" => {
             let own = left.uncast().1.name() == Some(index) && right.uncast().1 == number;
             own.then(|| span(asked))
