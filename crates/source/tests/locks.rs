@@ -121,6 +121,7 @@ fn a_bit_is_kept_where_a_fault_leaves() {
         &cleared.replace("v;\n\tclear_bit(BUSY, &d->flags);", "v;"),
         &wrong
             .replace(fault, "(get_user(v, p))\n\t\tret =")
+            .replace("\td->v = v;", "\tif (!ret)\n\t\td->v = v;")
             .replace("return 0", "return ret"),
         // Nothing clears it here, or who is given it may.
         &wrong.replace("clear_bit(BUSY, &d->flags)", "clear_bit(BUSY, &d->other)"),

@@ -215,3 +215,19 @@ fn what_was_judged_is_fetched_again_to_where_it_stays() {
         of(&right)
     );
 }
+
+#[test]
+fn bytes_left_are_told_from_a_number_by_their_sign() {
+    let of = |returned: &str| {
+        rules(&format!(
+            "static int part(struct dev *d, const void __user *p, unsigned int n)\n{{\n\tint ret = copy_from_user(d->v, p, n);\n\n\tflush(d);\n\treturn ret;\n}}\n\
+             int whole(struct dev *d, const void __user *p, unsigned int n)\n{{\n\tint ret = 0;\n\n\tif (d->rest)\n\t\tret = part(d, p, d->rest);\n\tif (likely(!ret))\n\t\tret = part(d, p, n);\n\treturn {returned};\n}}\n"
+        ))
+    };
+    for wrong in ["unlikely(ret) ? ret : n", "ret ?: n", "ret ? ret : d->n"] {
+        assert_eq!(of(wrong), ["misread-result"], "{wrong}");
+    }
+    for right in ["ret", "ret ? -EFAULT : 0", "ret ? 1 : 0"] {
+        assert!(!of(right).contains(&"misread-result".to_owned()), "{right}");
+    }
+}

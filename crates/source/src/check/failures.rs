@@ -31,7 +31,24 @@ pub(crate) fn asks_itself(function: &FunctionContext<'_>, condition: usize, name
         Term::Call(_, given) => given.iter().any(is_own),
         _ => false,
     };
-    whole.is_none_or(|own| is_own(&own) || own.any(&asks))
+    let told = |part: &Expression| part.name().is_some_and(|own| is_told(function, own, name));
+    whole.is_none_or(|own| is_own(&own) || own.any(&asks) || own.any(&told))
+}
+
+/// Whether a variable takes what a call says of another one's value: `ret = PTR_ERR_OR_ZERO(p)`.
+fn is_told(function: &FunctionContext<'_>, variable: &str, name: &str) -> bool {
+    let mut values = function.graph.assignments();
+    values.any(|(own, value)| {
+        let value = function.expression(value).filter(|_| own == variable);
+        value.is_some_and(|value| match value.uncast().1.call() {
+            Some((call, given)) => {
+                let words = function.file.words;
+                let tells = words.tells_errors(call) || words.tells_null(call);
+                tells && given.iter().any(|own| own.uncast().1.name() == Some(name))
+            }
+            None => false,
+        })
+    })
 }
 
 /// All of a function, in the order of its nodes.

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use tree_sitter::Node;
 
+use crate::expression::{Expression, Term};
 use crate::split::Body;
 
 use super::callee::look_into_body;
@@ -89,8 +90,19 @@ fn handed<'s>(
 /// Whether a function gives error numbers, or one of some variables takes them.
 fn give_errors(function: &FunctionContext<'_>, places: &[usize]) -> bool {
     let mut returns = function.graph.statements.iter().filter_map(given);
-    returns.any(|given| function.expression(given).is_some_and(|own| is_error(&own)))
+    let tells = |own: &Expression| is_error(own) || is_told_from_number(own);
+    returns.any(|given| function.expression(given).is_some_and(|own| tells(&own)))
         || places.iter().any(|place| takes_errors(function, *place))
+}
+
+/// `ret ? ret : count`: who is given either tells them apart by their signs.
+fn is_told_from_number(own: &Expression) -> bool {
+    let Term::Choice(asked, yes, no) = &own.uncast().1.term else {
+        return false;
+    };
+    let yes = yes.as_deref().unwrap_or(asked).uncast().1;
+    let number = matches!(no.uncast().1.term, Term::Name(_) | Term::Member { .. });
+    yes.name().is_some() && asked.any(&|part| part == yes) && number
 }
 
 /// Whether a function asks what one of that name gave it for less than 0.

@@ -166,7 +166,7 @@ fn error_taken(function: &FunctionContext<'_>, from: usize) -> Option<usize> {
     let mut seen = HashSet::new();
     while seen.insert(at) {
         let node = graph.nodes.get(at)?;
-        for own in graph.effects_at(node) {
+        if let Some(own) = graph.effects_at(node).first() {
             let EffectKind::Write(write) = &own.kind else {
                 return None;
             };
