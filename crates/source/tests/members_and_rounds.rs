@@ -231,3 +231,37 @@ fn bytes_left_are_told_from_a_number_by_their_sign() {
         assert!(!of(right).contains(&"misread-result".to_owned()), "{right}");
     }
 }
+
+#[test]
+fn a_member_is_copied_by_the_size_of_the_whole() {
+    let of = |whole: &str, copy: &str| {
+        rules(&format!(
+            "struct info {{ u32 a; u32 b[4]; }};\nstruct whole {{ {whole} }};\n\
+             int f(struct whole *w, struct info __user *p, struct whole __user *all)\n{{\n\treturn {copy} ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    let (first, later) = ("struct info info; u64 own;", "u64 own; struct info info;");
+    for (whole, wrong) in [
+        (first, "copy_to_user(p, &w->info, sizeof(*w))"),
+        (later, "copy_to_user(p, &w->info, sizeof(*w))"),
+        (later, "copy_from_user(&w->info, p, sizeof(struct whole))"),
+        (later, "copy_from_user(&w->info, all, sizeof(*w))"),
+    ] {
+        assert_eq!(of(whole, wrong), ["beyond-variable"], "{wrong}");
+    }
+    for (whole, right) in [
+        (later, "copy_from_user(&w->info, p, sizeof(w->info))"),
+        (later, "copy_from_user(w, all, sizeof(*w))"),
+        // All of it is meant, which begins there.
+        (first, "copy_from_user(&w->info, all, sizeof(*w))"),
+    ] {
+        assert_eq!(of(whole, right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn an_array_has_fewer_elements_than_a_number_is_refused_from() {
+    let wrong = "\tint at = l->n >> 8;\n\tstatic int all[6];\n\n\tif (at > 6)\n\t\treturn -EINVAL;\n\tif (copy_from_user(d->v, p, 4))\n\t\treturn -EFAULT;\n\treturn all[at];";
+    assert_eq!(of(wrong), ["beyond-array"]);
+    assert_eq!(of(&wrong.replace("at > 6", "at >= 6")), NONE);
+}

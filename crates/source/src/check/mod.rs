@@ -72,6 +72,7 @@ mod locks;
 mod lost_on_a_way;
 mod made;
 mod measured;
+mod member_as_whole;
 mod model;
 mod moved;
 mod moved_by_bytes;

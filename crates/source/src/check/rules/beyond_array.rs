@@ -208,7 +208,9 @@ fn bounded(
             || is_copied_length(function, array, number, at)
             || unbounded::users_within(function, number, at).is_some()
     };
-    if !beyond || space::is_users(function, array) || !is_users() {
+    // As many as a number says that is refused, and as many as there are: whosever that number is.
+    let certain = own.value.is_some() && count.is_some();
+    if !beyond || space::is_users(function, array) || !(certain || is_users()) {
         return None;
     }
     // Last what takes longest.

@@ -10,6 +10,7 @@ use crate::check::expanded::{Expanded, expanded};
 use crate::check::from_below::from_below;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
+use crate::check::member_as_whole::{AsWhole, member_as_whole};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
@@ -54,6 +55,13 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .or_else(|| from_behind(function, access))
             .or_else(|| copied(function, &Copied::by(function, access)?))
             .or_else(|| allocated(function, access))
+            .or_else(|| {
+                Some(as_whole(
+                    function,
+                    access,
+                    &member_as_whole(function, access)?,
+                ))
+            })
             .or_else(|| from_an_element_on(function, access))
             .or_else(|| as_large_as(function, access))
             .or_else(|| elsewhere(function, access))
@@ -349,6 +357,18 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
         );
         file.violation(&INFO, access.span, "copied here", told)
     })
+}
+
+/// A copy of a member by the size of what it is a part of.
+fn as_whole(function: &FunctionContext<'_>, access: &Access<'_>, own: &AsWhole) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} bytes are copied, the size of the whole, and {} has {}",
+        own.bytes,
+        file.plain(own.member.span),
+        own.own
+    );
+    file.violation(&INFO, access.span, "copied here", told)
 }
 
 /// A copy of more bytes than there are from an element on.
