@@ -246,8 +246,8 @@ fn a_copy_that_a_pointer_leads_to_holds_numbers_of_the_users() {
         ["unbounded-index"]
     );
     for right in [
-        "\tif (q->off >= 8)\n\t\treturn -EINVAL;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
-        "\tif (judge(d, q))\n\t\treturn -EINVAL;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
+        "\tif (q->off >= 8) {\n\t\tkfree(q);\n\t\treturn -EINVAL;\n\t}\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
+        "\tif (judge(d, q)) {\n\t\tkfree(q);\n\t\treturn -EINVAL;\n\t}\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
         "\tq->off = 7;\n\tcounters[q->off] = 1;\n\tkfree(q);\n\treturn 0;",
     ] {
         assert_eq!(rules(&with(right)), NONE, "{right}");

@@ -12,6 +12,8 @@ int put_events(struct event __user *events, const struct event *kbuf, int n)
 		if (err)
 			break;
 		err = __put_user(kbuf[i].data, &events->data);
+		if (err)
+			break;
 		events++;
 	}
 	return err ? -EFAULT : n;

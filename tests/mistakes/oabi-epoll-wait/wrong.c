@@ -9,7 +9,7 @@ int put_events(struct event __user *events, const struct event *kbuf, int n)
 
 	for (i = 0; i < n; i++) {
 		err = __put_user(kbuf[i].events, &events->events);	// finds: ignored-fault
-		err = __put_user(kbuf[i].data, &events->data);
+		err = __put_user(kbuf[i].data, &events->data);	// finds: swallowed-fault
 		events++;
 	}
 	return err ? -EFAULT : n;

@@ -108,7 +108,9 @@ fn less(
     place: Span,
     made: impl Fn(&Expression) -> Option<Span>,
 ) -> Option<ElementSize> {
-    let variable = matches!(number.term, Term::Name(_) | Term::Member { .. });
+    // The size of the pointer itself is another rule's.
+    let itself = matches!(&size.uncast().1.term, Term::SizeOf(of) if of.uncast().1 == object);
+    let variable = !itself && matches!(number.term, Term::Name(_) | Term::Member { .. });
     let known = space::bytes(function, size).filter(|_| variable)?;
     let element = space::element(function, object).filter(|own| *own > known)?;
     function.pays()?;

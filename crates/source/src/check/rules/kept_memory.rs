@@ -187,10 +187,9 @@ impl<'o, 's> Take<'o, 's> {
                 !asks_itself(owner.function, own, &owner.local.name)
             })
         };
-        let faults = faults
-            .filter(asked)
-            .filter(apart)
-            .filter(|own| comes(own, &lent));
+        // Last what takes longest.
+        let faults = faults.filter(apart).filter(|own| comes(own, &lent));
+        let faults = faults.filter(asked);
         let mut left = faults.filter_map(|fault| {
             // Others may come to what is on no list by another way.
             let is_own = comes(fault, &own) && !self.unlinked && fault.condition.is_none();
