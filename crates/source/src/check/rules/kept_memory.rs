@@ -21,7 +21,7 @@ const INFO: RuleInfo = RuleInfo {
     name: "kept-memory",
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "memory, a reference or a number is kept where a fault leaves the function, which gives it back elsewhere",
+    summary: "memory, a reference or a number is kept where a fault or an error leaves the function, which gives it back elsewhere",
     why: "Nobody has it behind that, and the user chooses when an access faults: he does it until the \
           machine has no memory left, or the count of a reference wraps.",
 };
