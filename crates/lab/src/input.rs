@@ -32,6 +32,16 @@ pub fn source(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The same of what is known to stand there.
+///
+/// # Errors
+/// As [`source`].
+pub(crate) fn source_of(path: &Path, about: &Metadata) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    whole(ordinary(path, about)?, &mut bytes)?;
+    Ok(bytes)
+}
+
 /// The same in the place of what some bytes were: who reads one file after the other asks
 /// the system for no memory of each.
 ///
@@ -39,6 +49,14 @@ pub fn source(path: &Path) -> io::Result<Vec<u8>> {
 /// As [`source`]; what the bytes are then is not said.
 pub fn source_into(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
     whole(ordinary(path, &fs::metadata(path)?)?, bytes)
+}
+
+/// The same of what was looked at already and was an ordinary file then.
+///
+/// # Errors
+/// As [`source`]; what the bytes are then is not said.
+pub(crate) fn known_into(path: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    whole(opened(path)?, bytes)
 }
 
 /// Opens an ordinary file. Neither a pipe that nobody writes to nor a device
@@ -54,6 +72,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// some devices do something when they are opened.
 fn ordinary(path: &Path, about: &Metadata) -> io::Result<(File, u64)> {
     refuse_other(about)?;
+    opened(path)
+}
+
+fn opened(path: &Path) -> io::Result<(File, u64)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     // Another may have taken its place.

@@ -344,14 +344,19 @@ fn learned_from(
             let checker = checker.or_defect("a header cannot be looked through")?;
             let mut all = Lessons::default();
             for path in paths {
-                match input::source_into(path, text) {
+                let own = tree.and_then(|tree| answer::below(path, tree));
+                let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));
+                let known = |own: &TreePath| watch.is_some_and(|w| w.is_ordinary(own.name()));
+                let read = match own.as_ref().is_some_and(known) {
+                    true => input::known_into(path, text),
+                    false => input::source_into(path, text),
+                };
+                match read {
                     Ok(()) => {
                         if !words.may_suspect(text) && !has_nul(text) {
                             all.silent.insert(path.to_path_buf());
                         }
                         all.learned.merge(checker.learn(text));
-                        let own = tree.and_then(|tree| answer::below(path, tree));
-                        let own = own.map(|own| TreePath::top().joined(Name::from(own).as_bytes()));
                         if let Some(own) = &own {
                             all.types.add(own, text);
                             watch.inspect(|watch| watch.saw(own.name(), text));
@@ -491,7 +496,11 @@ fn one(
 ) -> (Name, Checks) {
     let mut checks = Checks::default();
     let File { name, place } = file;
-    match (input::given_into(place, text), checker.as_mut()) {
+    let read = match watch.is_some_and(|watch| watch.is_ordinary(name)) {
+        true => input::known_into(place, text),
+        false => input::given_into(place, text),
+    };
+    match (read, checker.as_mut()) {
         (Ok(()), _) if has_nul(text) => checks.miss(name, NUL.to_owned()),
         (Ok(()), Ok(checker)) => {
             watch.inspect(|watch| watch.saw(name, text));

@@ -5,8 +5,8 @@
 //! windows, their types, their inline functions) and on whatever else was read for it: a
 //! Makefile that names a folder of headers, a file of C that another includes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -160,12 +160,16 @@ enum Stand {
 }
 
 fn stand(place: &Path, began: i64) -> Stand {
-    match fs::metadata(place) {
-        Ok(about) if stamp::is_settled(&about, began) => {
-            Stand::Settled(short(format!("{:?}", stamp::stamp(&about)).as_bytes()))
+    told(&fs::metadata(place), began)
+}
+
+fn told(about: &io::Result<Metadata>, began: i64) -> Stand {
+    match about {
+        Ok(about) if stamp::is_settled(about, began) => {
+            Stand::Settled(short(format!("{:?}", stamp::stamp(about)).as_bytes()))
         }
         Ok(_) => Stand::Unsettled,
-        Err(error) if input::is_absent(&error) => Stand::Nothing,
+        Err(error) if input::is_absent(error) => Stand::Nothing,
         Err(_) => Stand::Unknown,
     }
 }
@@ -192,17 +196,27 @@ pub(super) struct Stands<'r> {
     root: &'r Path,
     began: i64,
     files: BTreeMap<Name, Stand>,
+    /// Those of them that are ordinary files.
+    ordinary: HashSet<Name>,
 }
 
 impl<'r> Stands<'r> {
     /// Those of a tree that is checked from a time on, in seconds since 1970.
     pub(super) fn of(root: &'r Path, paths: &[TreePath], began: i64) -> Self {
-        let one = |path: &TreePath| (path.name().clone(), stand(&root.join(path), began));
-        let files: Vec<(Name, Stand)> = paths.par_iter().map(one).collect();
+        let one = |path: &TreePath| {
+            let about = fs::metadata(root.join(path));
+            let ordinary = matches!(&about, Ok(about) if about.is_file());
+            (path.name().clone(), told(&about, began), ordinary)
+        };
+        let all: Vec<(Name, Stand, bool)> = paths.par_iter().map(one).collect();
+        let ordinary = all.iter().filter(|(_, _, ordinary)| *ordinary);
+        let ordinary = ordinary.map(|(name, _, _)| name.clone()).collect();
+        let files = all.into_iter().map(|(name, stand, _)| (name, stand));
         Self {
             root,
             began,
-            files: files.into_iter().collect(),
+            files: files.collect(),
+            ordinary,
         }
     }
 
@@ -236,16 +250,27 @@ impl<'s> Watch<'s> {
         }
     }
 
+    /// Whether a C file of the tree was an ordinary one when all of them were looked at, so
+    /// that it need not be looked at again before it is opened.
+    pub(super) fn is_ordinary(&self, name: &Name) -> bool {
+        self.stands.ordinary.contains(name)
+    }
+
     /// Reads a file for what another says.
     pub(super) fn source(&self, path: &TreePath) -> io::Result<Vec<u8>> {
         let name = path.name();
         let place = self.stands.root.join(path);
         let listed = name.is_header() && self.stands.files.contains_key(name);
         if listed {
-            return input::source(&place);
+            let mut text = Vec::new();
+            return match self.is_ordinary(name) {
+                true => input::known_into(&place, &mut text).map(|()| text),
+                false => input::source(&place),
+            };
         }
-        let stand = stand(&place, self.stands.began);
-        let text = input::source(&place);
+        let about = fs::metadata(&place);
+        let stand = told(&about, self.stands.began);
+        let text = about.and_then(|about| input::source_of(&place, &about));
         let state = match (stand, &text) {
             (Stand::Settled(hash), _) => Some(State::Settled(hash)),
             (Stand::Unsettled, Ok(text)) => Some(State::Bytes(short(text))),

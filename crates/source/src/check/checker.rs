@@ -420,6 +420,7 @@ fn file_context<'a>(
         named: OnceCell::new(),
         looks: Cell::new(0),
         in_part: Cell::new(false),
+        nobody: RefCell::default(),
         called: OnceCell::new(),
         callers: OnceCell::new(),
         compat: OnceCell::new(),

@@ -82,6 +82,7 @@ pub(crate) fn beside(function: &FunctionContext<'_>, access: &Access<'_>) -> Opt
     let knows_both = tokens.any(|own| own.span.of(file.text) == theirs.as_bytes());
     (sized && !knows_both && !is_macro(file, name)).then_some(())?;
     let other = own.replace(name, &theirs);
+    file.types.may_define(&other).then_some(())?;
     let of_other = file.layout(&other)?;
     let of_own = file.layout(&own)?;
     let whole = space::bytes(function, count)? == of_own.size;

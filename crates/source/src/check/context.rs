@@ -46,6 +46,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) looks: Cell<usize>,
     /// Whether a rule stopped at one of its limits in the one that is judged.
     pub(crate) in_part: Cell<bool>,
+    /// What no caller has from the user.
+    pub(crate) nobody: RefCell<HashSet<AskedOfCallers>>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
     /// Who calls which of its functions, and as what tables have them, once that was asked.
@@ -150,6 +152,10 @@ pub(crate) struct Asked {
     values: RefCell<HashMap<String, Result<u64, LayoutError>>>,
     functions: RefCell<HashMap<String, Option<Rc<[Parameter]>>>>,
 }
+
+/// A parameter of the function that begins there, or a member behind it; whether bounds in the
+/// function are none, and whether those from below are some.
+type AskedOfCallers = ((usize, String, Option<String>), bool, bool);
 
 /// What was answered to a question, which is asked once.
 fn once<T: Clone>(

@@ -39,13 +39,23 @@ pub(crate) fn cast_place(
     }
     let place = match &own.term {
         Term::Address(place) => place,
-        _ if !marked => return None,
-        // An array stands for its address. A type takes a search of the headers.
-        Term::Name(_) | Term::Member { .. } if is_array(function, own) => own,
+        // An array stands for its address.
+        Term::Name(_) | Term::Member { .. } => own,
         _ => return None,
     };
-    let known = marked && is_own(function, place) && !switches_space(function);
+    // A type takes a search of the headers.
+    let known = marked
+        && is_named(function, place)
+        && (!std::ptr::eq(place, own) || is_array(function, own))
+        && is_own(function, place)
+        && !switches_space(function);
     known.then(|| place.clone())
+}
+
+/// Whether what a place begins at is a variable or a parameter of the function.
+fn is_named(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let root = place.root().name();
+    root.is_some_and(|name| function.is_parameter(name) || function.graph.local(name).is_some())
 }
 
 fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
@@ -66,8 +76,10 @@ fn is_own(function: &FunctionContext<'_>, place: &Expression) -> bool {
     let Some(name) = place.root().name() else {
         return false;
     };
-    let known = function.is_parameter(name) || function.graph.local(name).is_some();
-    if !known || space::is_in_users(function, place) || space::is_users(function, place.root()) {
+    if !is_named(function, place)
+        || space::is_in_users(function, place)
+        || space::is_users(function, place.root())
+    {
         return false;
     }
     if !is_of_arrays(function, place) {

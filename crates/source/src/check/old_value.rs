@@ -53,12 +53,11 @@ fn refuses_member(function: &FunctionContext<'_>, node: Node<'_>) -> Option<(Spa
     let member = order.more.uncast().1;
     let behind = matches!(member.term, Term::Member { .. }) && member.pointer().is_some();
     (behind && !order.less.is_zero()).then_some(())?;
-    space::bytes(function, order.less.uncast().1)?;
     let then = function.graph.statement(span(refused(node)?))?;
-    function
-        .graph
-        .leaves(then)
-        .then(|| (span(node), member.clone()))
+    function.graph.leaves(then).then_some(())?;
+    // A constant takes a search of the headers.
+    space::bytes(function, order.less.uncast().1)?;
+    Some((span(node), member.clone()))
 }
 
 fn taken(

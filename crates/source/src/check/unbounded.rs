@@ -12,6 +12,7 @@ use crate::lex::TokenKind;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::split::Body;
 
 use super::bounded::{
     comes_before, is_compared, is_limited, is_limited_at_all, is_limited_member, is_limited_on_ways,
@@ -451,11 +452,34 @@ fn by_callers(
     search: &mut Search,
 ) -> Option<String> {
     let (file, own) = (function.file, function.body);
+    // A name of its own is not asked of the callers again at each place that has it.
+    let first = search.seen.len() == 1;
+    let asked = (own.span.start, name.to_owned(), member.map(str::to_owned));
+    let asked = first.then_some((asked, search.within.is_some(), search.from_below));
+    if let Some(asked) = &asked
+        && file.nobody.borrow().contains(asked)
+    {
+        return None;
+    }
     let names = parameters(file.text, file.tokens, own)?;
     let at = names.iter().position(|own| own == name)?;
     if !file.is_declared(own, b"static") {
         return None;
     }
+    let found = from_a_caller(function, (own, at), member, search);
+    let nobody = asked.filter(|_| found.is_none() && !file.in_part.get());
+    file.nobody.borrow_mut().extend(nobody);
+    found
+}
+
+/// The same of the one that stands there among those that it takes.
+fn from_a_caller(
+    function: &FunctionContext<'_>,
+    (own, at): (&Body, usize),
+    member: Option<&str>,
+    search: &mut Search,
+) -> Option<String> {
+    let file = function.file;
     file.callers(own).find_map(|caller| {
         look_into(function, &caller.name, |caller| {
             let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();

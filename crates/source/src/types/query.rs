@@ -77,6 +77,12 @@ impl<'h> Types<'h> {
         files.flat_map(|index| index.files(name)).collect()
     }
 
+    /// Whether a file may define a structure or a type of that name: one that an index knows,
+    /// where there is one. A look at that is cheaper than a search of headers.
+    pub(crate) fn may_define(&self, name: &str) -> bool {
+        self.headers.index.is_none() || !self.defining(name).is_empty()
+    }
+
     /// A file as it is in the tree; the one that is asked about as it was given.
     pub(super) fn real(&self, file: &Arc<File>) -> Arc<File> {
         if !Arc::ptr_eq(file, &self.root) {

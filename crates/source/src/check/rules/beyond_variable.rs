@@ -44,9 +44,10 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let through = function.through.iter();
+    let other_size = |own: &&Access<'_>| !has_its_own_size(function, own);
+    let through = function.through.iter().filter(other_size);
     let through = through.filter(|own| !bounds_itself(function, own));
-    let copies = function.accesses.iter().chain(through);
+    let copies = function.accesses.iter().filter(other_size).chain(through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
         let told = from_inside(function, access)
@@ -105,6 +106,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     {
         out.extend(taken_for_more(function, local));
     }
+}
+
+/// Whether an access copies a place by its own size: `copy_to_user(p, &x, sizeof(x))`. Most do,
+/// and to say so takes no look at a type.
+fn has_its_own_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let count = access.bytes.as_ref().map(|own| &own.uncast().1.term);
+    let Some(Term::SizeOf(measured)) = count else {
+        return false;
+    };
+    let value = function.expression_of(access.value_node);
+    matches!(&value.uncast().1.term, Term::Address(place) if place == measured)
 }
 
 /// Whether a function of the file, which copies what it is given, asks whether that is more than

@@ -69,9 +69,9 @@ fn divided(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> 
 /// By a number that nothing bounds.
 fn shifted(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let (number, at) = (operand(function, node)?, span(node));
+    let source = unbounded::users(function, &number, at)?;
     let of = space::type_of(function, &number)?;
     matches!(of.shape, Shape::Scalar { .. }).then_some(())?;
-    let source = unbounded::users(function, &number, at)?;
     let handed = function.is_parameter(number.root().name()?)
         && unbounded::is_callback(function)
         && !function.file.answers_a_program(function.body);
