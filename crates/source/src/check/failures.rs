@@ -2,13 +2,18 @@
 //! access.
 
 use crate::expression::{Expression, Term};
-use crate::flow::{Action, Edge};
+use crate::flow::{Action, Edge, EffectKind};
+use crate::hashed::HashSet;
+use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fate::{Arm, is_error};
 
 /// So many conditions of a function are looked at.
 const MOST: usize = 256;
+
+/// So many states of its nodes are followed behind each; a function with more gives anything.
+const STATES: usize = 4096;
 
 /// A condition behind which one way gives nothing but errors, and the other goes on.
 pub(crate) struct Failure {
@@ -63,8 +68,11 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
     let own = divides
         .take(MOST)
         .filter_map(|(node, condition, one, other)| {
-            let asked = &function.graph.conditions.get(condition)?.reads;
-            let fails = |from| gives_errors(function, from, asked);
+            // What the function is called with is no error number of another's.
+            let asked = function.graph.conditions.get(condition)?.reads.iter();
+            let asked = asked.filter(|own| function.graph.places.as_local(**own).is_some());
+            let asked: Vec<usize> = asked.copied().collect();
+            let fails = |from| gives_errors(function, from, &asked);
             let (fault, success) = match (fails(one), fails(other)) {
                 (true, false) => (one, other),
                 (false, true) => (other, one),
@@ -84,23 +92,63 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
     own.collect()
 }
 
-/// Whether every way from a node returns an error number, or a variable that the condition before it has asked.
+/// Whether every way from a node returns an error number, or a variable that the condition before it has asked,
+/// or one that takes an error number on the way.
 fn gives_errors(function: &FunctionContext<'_>, from: usize, asked: &[usize]) -> bool {
     let graph = function.graph;
-    let reached = graph.reached(from, |_| false);
-    let exits = reached.into_iter().filter_map(|at| {
-        let Action::Exit { returned, .. } = graph.nodes.get(at)?.action else {
-            return None;
-        };
-        let given = graph.statement(function.place(at));
-        let given = given.and_then(|own| function.expression(own.expression?));
-        let error = given.is_some_and(|own| is_error(&own));
-        Some(error || returned.is_some_and(|own| asked.contains(&own)))
-    });
+    let mut seen = HashSet::default();
+    let mut work: Vec<(usize, Vec<usize>)> = vec![(from, asked.to_vec())];
     let mut any = false;
-    let all = { exits }.all(|own| {
-        any = true;
-        own
-    });
-    any && all
+    while let Some((at, held)) = work.pop() {
+        let new = seen.len() < STATES && seen.insert((at, held.clone()));
+        let Some(node) = graph.nodes.get(at).filter(|_| new) else {
+            continue;
+        };
+        let held = behind(function, at, held);
+        if let Action::Exit { returned, .. } = node.action {
+            any = true;
+            let own = returned.is_some_and(|own| held.contains(&own));
+            if !own && !gives_error(function, at) {
+                return false;
+            }
+        }
+        work.extend(node.next.iter().map(|(_, next)| (*next, held.clone())));
+    }
+    any && seen.len() < STATES
+}
+
+/// Whether what a function leaves with is written there as an error number.
+fn gives_error(function: &FunctionContext<'_>, exit: usize) -> bool {
+    let given = function.graph.statement(function.place(exit));
+    let given = given.and_then(|own| function.expression(own.expression?));
+    given.is_some_and(|own| is_error(&own))
+}
+
+/// The places that hold error numbers behind a node, of those that did before it.
+fn behind(function: &FunctionContext<'_>, at: usize, mut held: Vec<usize>) -> Vec<usize> {
+    let effects = function.graph.effects_of(at).iter();
+    for own in effects.filter(|own| own.kind != EffectKind::Read) {
+        held.retain(|place| *place != own.place);
+        let stored = match &own.kind {
+            EffectKind::Write(write) => is_error_stored(function, own.place, write.value),
+            _ => false,
+        };
+        held.extend(stored.then_some(own.place));
+    }
+    held
+}
+
+/// Whether a variable of the function, or what it is called with, takes an error number.
+fn is_error_stored(function: &FunctionContext<'_>, place: usize, value: Option<Span>) -> bool {
+    let places = &function.graph.places;
+    let local = places.as_local(place);
+    let own = match local.and_then(|at| function.graph.locals.get(at)) {
+        Some(local) => local.plain,
+        None => places
+            .as_outer(place)
+            .is_some_and(|name| function.is_parameter(name)),
+    };
+    let value = value.filter(|_| own);
+    let value = value.and_then(|value| function.expression(value));
+    value.is_some_and(|own| is_error(&own))
 }

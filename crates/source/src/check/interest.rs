@@ -391,7 +391,7 @@ impl Meaning {
                 || accesses
                 || checks
                 || words.must_use(name.as_bytes())
-                || words.at_most(name).is_some()
+                || words.at_most(name).is_some() && words.may_fault(name)
                 || words.results().gives_zero_for_a_fault(name)
                 || words.gives_length(name)
                 || words.results().copied(name).is_some()

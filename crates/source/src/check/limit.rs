@@ -108,10 +108,20 @@ fn bytes(function: &FunctionContext<'_>, other: &Expression) -> Option<u64> {
 }
 
 /// The limit of what `min()` and its like give: the least constant of it, where nothing else bounds
-/// the others.
+/// the others; and of `strnlen(s, N)`.
 fn of_least(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
     let (name, given) = number.call()?;
-    function.file.words.gives_least(name).then_some(())?;
+    let words = function.file.words;
+    if !words.gives_least(name) {
+        let other = given.get(words.at_most(name)?)?.uncast().1;
+        return Some(Limit {
+            value: Some(bytes(function, other)?),
+            other: other.clone(),
+            included: true,
+            place: number.span,
+            given: words.may_fault(name),
+        });
+    }
     let known = |own: &Expression| Some((bytes(function, own)?, own.clone()));
     let all = given.iter().map(Expression::uncast);
     let (others, constants): (Vec<_>, Vec<_>) = all

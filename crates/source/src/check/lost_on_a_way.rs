@@ -5,14 +5,15 @@ use std::collections::HashSet;
 
 use tree_sitter::Node;
 
-use crate::expression::Term;
+use crate::expression::{Expression, Term};
 use crate::flow::{Action, Effect, EffectKind};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
-use super::fate::{Arm, is_error};
+use super::fate::{Arm, is_error, taken};
+use super::unfilled::{Met, first_met};
 
 /// A result that is lost on a way.
 pub(crate) struct Lost {
@@ -159,6 +160,34 @@ pub(crate) fn used_untold(
     used.into_iter().min()
 }
 
+/// The same where a variable takes what the read gives, and is asked behind the use: `ret = get_user(a, p);
+/// limit = a; if (ret) return ret;`.
+pub(crate) fn used_unasked(
+    function: &FunctionContext<'_>,
+    root: &str,
+    access: Node<'_>,
+) -> Option<Span> {
+    let graph = function.graph;
+    let own = taken(function, access)?;
+    let result = graph.effects.get(own.effect)?.place;
+    graph.is_looked_at(own.effect).then_some(())?;
+    first_met(function, span(access), |at| {
+        let range = graph.nodes.get(at)?.effects.clone();
+        range.filter(|at| *at != own.effect).find_map(|at| {
+            let effect = graph.effects.get(at)?;
+            if effect.place == result {
+                return Some(Met::Asked);
+            }
+            match &effect.kind {
+                _ if graph.name_of(effect) != root || span(access).contains(effect.span) => None,
+                EffectKind::Read if !lasts(function, effect.span) => None,
+                EffectKind::Read => Some(Met::Used(effect.span)),
+                _ => Some(Met::Asked),
+            }
+        })
+    })
+}
+
 /// The variable that takes an error number at a node and before anything else is done.
 fn error_taken(function: &FunctionContext<'_>, from: usize) -> Option<usize> {
     let graph = function.graph;
@@ -206,7 +235,16 @@ fn lasts(function: &FunctionContext<'_>, place: Span) -> bool {
         "assignment_expression" => own
             .part("left")
             .map(|left| function.expression_of(left))
-            .is_some_and(|left| matches!(left.term, Term::Member { arrow: true, .. })),
+            .is_some_and(|left| is_of_others(function, &left)),
         _ => false,
     })
+}
+
+/// Whether others see a place: a member of what a pointer leads to, a variable of the file.
+fn is_of_others(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    match &place.term {
+        Term::Member { arrow, .. } => *arrow,
+        Term::Name(name) => function.graph.local(name).is_none() && !function.is_parameter(name),
+        _ => false,
+    }
 }

@@ -12,6 +12,7 @@ mod all_asked_for;
 mod allocation;
 mod allow;
 mod apart;
+mod as_truth;
 mod asked;
 mod asked_late;
 mod before_front;

@@ -2,6 +2,7 @@ use std::cell::OnceCell;
 
 use tree_sitter::Node;
 
+use crate::check::as_truth::as_truths;
 use crate::check::carried::{
     assigned, given, given_back, handed_on, is_asked_for_errors, takes_errors,
 };
@@ -73,6 +74,8 @@ fn givers<'t>(function: &FunctionContext<'t>) -> impl Iterator<Item = Giver<'t>>
 }
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let truths = as_truths(function).into_iter();
+    out.extend(truths.map(|value| true_error(function, value)));
     out.extend(lost(function).iter().map(|own| unsigned(function, own)));
     out.extend(by_errors(function).iter().map(|own| index(function, own)));
     for call in function.calls {
@@ -118,6 +121,16 @@ fn of_constants(function: &FunctionContext<'_>, tests: &OnceCell<Vec<Test>>) -> 
         (by(told) == Some(test)).then(|| asked(function, &giver, test))
     });
     others.collect()
+}
+
+/// An error number where a bool is given: it is true.
+fn true_error(function: &FunctionContext<'_>, value: Span) -> Violation {
+    let file = function.file;
+    let (name, own) = (&function.body.name, file.plain(value));
+    let told = format!("{name}() gives a bool, in which {own} is true as success may be");
+    let mut violation = file.violation(&INFO, value, "true", told);
+    violation.confidence = Confidence::Medium;
+    violation
 }
 
 /// An error number that picks an element.

@@ -30,6 +30,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access));
         out.extend(wide(function, access));
+        out.extend(narrow(function, access));
         out.extend(native(function, access));
         out.extend(compat(function, access).or_else(|| instead(function, access)));
     }
@@ -127,6 +128,36 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
         own.size
     );
     Some(file.violation(&INFO, access.span, "more than there is", message))
+}
+
+/// A part of a value at an address that is declared to hold all of it, and that a cast makes that of
+/// a smaller number: the rest stays what it was. A cast of the value says that this is meant.
+fn narrow(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let written = access.word.direction == Direction::Write && access.word.count.is_none();
+    let user = function.expression(access.user).filter(|_| written)?;
+    let Term::Cast(to, address) = &user.term else {
+        return None;
+    };
+    (to.pointers == 1 && address.name().is_some()).then_some(())?;
+    let value = function.expression_of(access.value_node);
+    let plain = matches!(value.term, Term::Name(_) | Term::Member { .. });
+    let declared = space::pointee(function, address).filter(|_| plain)?;
+    let scalar = |of: Type| matches!(of.shape, Shape::Scalar { .. }).then_some(of.size);
+    let there = scalar(function.file.layout(&declared)?)?;
+    let taken = scalar(function.file.layout(&to.base)?)?;
+    let own = scalar(space::type_of(function, &value)?)?;
+    (taken < there && taken < own).then(|| {
+        let file = function.file;
+        let message = format!(
+            "{}() writes {taken} of the {own} bytes of {} to {}, which is declared to lead to {there}",
+            access.word.name,
+            file.plain(value.span),
+            file.plain(address.span),
+        );
+        let mut violation = file.violation(&INFO, access.span, "the rest stays there", message);
+        violation.confidence = Confidence::Medium;
+        violation
+    })
 }
 
 /// The bytes of a type that is as wide as the machine, and those that a 32-bit program has. A number

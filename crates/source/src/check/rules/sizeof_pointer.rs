@@ -37,8 +37,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         // `copy_from_user(&next, next, sizeof(next))` walks from pointer to pointer.
         let walks = matches!(&value.term, Term::Address(of) if of.name() == access.address.name());
         told.or_else(|| {
-            let address = Some(&access.address).filter(|_| !walks)?;
-            wrong(function, access.node, &access.word.name, address, count)
+            let address = function.expression(access.user).filter(|_| !walks)?;
+            wrong(function, access.node, &access.word.name, &address, count)
+                .filter(|_| !is_as_large(function, &value, count))
         })
     });
     let clears = function
@@ -177,8 +178,10 @@ fn is_plain_pointer(function: &FunctionContext<'_>, place: &Expression) -> bool 
 }
 
 fn cleared(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
-    let clears = function.file.words.clears(&name)?;
+    let callee = function.context.callee(call);
+    let name = String::from_utf8_lossy(callee).into_owned();
+    let zeroes = function.context.vocabulary.zeroes(callee);
+    let clears = function.file.words.clears(&name).or(zeroes)?;
     let object = argument(function, call, clears.object)?;
     let count = argument(function, call, clears.count)?;
     wrong(function, call, &name, &object, &count)
@@ -236,7 +239,7 @@ fn pointers_size(
         }
         _ => return None,
     };
-    let object = object.uncast().1;
+    let (whole, object) = (object, object.uncast().1);
     Some(match &of.term {
         Term::Address(place) if **of == *object => {
             let place = function.file.plain(place.span);
@@ -249,10 +252,39 @@ fn pointers_size(
         }
         _ => {
             let pointer = of.name().filter(|own| front(object) == Some(*own))?;
+            if is_made_address(function, whole, of) {
+                return Some(format!(
+                    "sizeof({pointer}), the size of the number that is the address and not of what lies there"
+                ));
+            }
             points(function, pointer, span(at)).then_some(())?;
             format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
     })
+}
+
+/// Whether a variable of the kernel's has as many bytes, whatever they are named by.
+fn is_as_large(function: &FunctionContext<'_>, value: &Expression, count: &Expression) -> bool {
+    let Term::Address(place) = &value.uncast().1.term else {
+        return false;
+    };
+    let of = space::type_of(function, place).map(|of| of.size);
+    of.is_some() && of == space::bytes(function, count)
+}
+
+/// Whether a cast to what is no number makes an address of a number: `(void __user *)arg`.
+fn is_made_address(
+    function: &FunctionContext<'_>,
+    address: &Expression,
+    number: &Expression,
+) -> bool {
+    let Term::Cast(to, _) = &address.term else {
+        return false;
+    };
+    to.pointers == 1 && to.base == "void" && {
+        let of = space::type_of(function, number);
+        of.is_some_and(|of| matches!(of.shape, Shape::Scalar { .. }))
+    }
 }
 
 /// The pointer that an address is made from: `p`, `&p[n]`, `p + n`.

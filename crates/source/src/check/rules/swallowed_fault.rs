@@ -7,7 +7,7 @@ use crate::check::accesses::Access;
 use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
-use crate::check::lost_on_a_way::{lost_on_a_way, used_untold};
+use crate::check::lost_on_a_way::{lost_on_a_way, used_unasked, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
@@ -146,7 +146,9 @@ fn used_before(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate)
     of_one.then_some(())?;
     function.graph.local(root).filter(|own| own.plain)?;
     let mut arms = fate.arms.iter().filter(|arm| !arm.negated);
-    let used = arms.find_map(|arm| used_untold(function, root, arm, access.span))?;
+    let used = arms
+        .find_map(|arm| used_untold(function, root, arm, access.span))
+        .or_else(|| used_unasked(function, root, access.node))?;
     Some(Told {
         message: format!(
             "{root} is used though {}() may have faulted, of which the caller is told behind that",
