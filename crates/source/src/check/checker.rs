@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use memchr::memmem;
 use tree_sitter::{Node, Tree};
 
 use crate::analyse::GrammarError;
@@ -246,10 +247,14 @@ impl<'v> Checker<'v> {
                 known.begins(body, text, tokens, &words);
             }
             let atomic = interest.atomic || faults && known.name_lockers(text, &named);
-            let calls = faults && atomic || known.name_any(text, &named);
+            let calls = || {
+                let any = known.name_any(text, &named);
+                any && !(known.are_given_on(text, tokens) && !is_called(text, body))
+            };
             let kept = interest.lock && interests.has_pointer(header, tokens);
             let mut hands = || interests.hands(header, tokens, &file);
-            let by_hand = interest.any || calls || kept || interest.hand && hands();
+            let by_hand = interest.any || faults && atomic || kept || calls();
+            let by_hand = by_hand || interest.hand && hands();
             if by_hand || interests.goes_through(header, tokens) {
                 let place = Place {
                     body,
@@ -396,6 +401,16 @@ impl<'v> Checker<'v> {
     }
 }
 
+/// Whether the file may call a function that it defines.
+fn is_called(text: &[u8], body: &Body) -> bool {
+    let name = body.name.as_bytes();
+    let mut named = memmem::find_iter(text, name).map(|at| at + name.len());
+    named.any(|end| {
+        let opens = text.get(end) == Some(&b'(');
+        opens && end != body.name_span.end
+    })
+}
+
 /// A function with its header.
 fn whole(body: &Body) -> Span {
     body.header.join(body.span)
@@ -421,6 +436,7 @@ fn file_context<'a>(
         looks: Cell::new(0),
         in_part: Cell::new(false),
         nobody: RefCell::default(),
+        read_in: RefCell::default(),
         called: OnceCell::new(),
         callers: OnceCell::new(),
         compat: OnceCell::new(),

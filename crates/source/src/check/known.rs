@@ -7,8 +7,8 @@ use tollgate_defect::answer;
 
 use crate::calls::Duplicates;
 use crate::expression::Expression;
-use crate::lex::Token;
-use crate::search::{HashedWord, Likely};
+use crate::lex::{Token, closing};
+use crate::search::{Hashed, HashedWord, Likely};
 use crate::split::Body;
 
 use super::words::{AccessWord, CheckWords};
@@ -102,6 +102,25 @@ impl Summaries {
             own.is_some_and(Summary::tells)
         };
         !self.is_empty() && self.named(text, words).any(told)
+    }
+
+    /// Whether some tokens name such functions only to give on what they give, `return f(a);`:
+    /// nothing of that can be misread, and nothing comes behind it.
+    pub(crate) fn are_given_on(&self, text: &[u8], tokens: &[Token]) -> bool {
+        let word = |at: usize| tokens.get(at).map(|own| own.span.of(text));
+        let known = |at: &usize| {
+            let named = word(*at).filter(|own| self.names.may_hold(Hashed::of(own)));
+            let name = named.and_then(answer::text);
+            let own = name.and_then(|name| self.get(name));
+            own.is_some_and(Summary::tells)
+        };
+        let given_on = |at: usize| {
+            let returned = at.checked_sub(1).and_then(word) == Some(b"return");
+            let end = closing(tokens, at + 1).filter(|_| returned);
+            let end = end.and_then(|end| tokens.get(end + 1));
+            end.is_some_and(|own| own.is(b';'))
+        };
+        (0..tokens.len()).filter(known).all(given_on)
     }
 
     /// Those of some words that may be names of what is known.

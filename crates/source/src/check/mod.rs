@@ -94,6 +94,7 @@ mod placed;
 mod plain_results;
 mod pushed;
 mod range;
+mod read_in;
 mod refetched;
 mod remaining;
 mod result_test;

@@ -1,6 +1,8 @@
 //! What calls read up to the 0 behind it: by themselves, as a part of what they print, or in a
 //! function of the file that they are.
 
+use std::rc::Rc;
+
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
@@ -12,11 +14,13 @@ use crate::site::span;
 use crate::span::Span;
 use crate::split::Body;
 
-use super::callee::{look_into, parameter};
+use super::callee::look_into;
 use super::context::FunctionContext;
 use super::format::{Part, literal, parts};
 use super::hanging::Hanging;
+use super::read_in::ReadIn;
 use super::space;
+use super::tokens::parameters;
 
 /// A string that a call reads.
 pub(crate) struct Reading {
@@ -50,7 +54,7 @@ fn readings_within(function: &FunctionContext<'_>, call: Node<'_>, deep: usize) 
         && is_given_bytes(function, call, deep < DEEP)
         && may_read(function, body, left)
     {
-        found.extend(in_helper(function, (name, left), call));
+        found.extend(in_helper(function, (body, left), call));
     }
     found
 }
@@ -152,47 +156,75 @@ fn names_reader(function: &FunctionContext<'_>, body: &Body) -> bool {
 /// What a function of the file reads of what it is given, as its caller has it.
 fn in_helper(
     function: &FunctionContext<'_>,
-    (name, left): (&str, usize),
+    (body, left): (&Body, usize),
     call: Node<'_>,
 ) -> Vec<Reading> {
     let whole = function.expression_of(call);
-    let Some((_, given)) = whole.call() else {
+    let Some((name, given)) = whole.call() else {
         return Vec::new();
     };
-    let read = look_into(function, name, |callee| {
-        let named: Vec<Option<String>> = (0..given.len()).map(|at| parameter(callee, at)).collect();
+    let read = read_in(function, (body, left));
+    let own = read.iter().filter_map(|own| {
+        let string = as_given(&own.string, given.get(own.at)?.uncast().1)?;
+        let by = match own.within {
+            true => own.by.clone(),
+            false => format!("{} in {name}()", own.by),
+        };
+        Some(Reading {
+            string,
+            by,
+            compared: own.compared,
+            within: true,
+        })
+    });
+    own.collect()
+}
+
+/// The same as the function names it, which is looked for once.
+fn read_in(function: &FunctionContext<'_>, (body, left): (&Body, usize)) -> Rc<[ReadIn]> {
+    let file = function.file;
+    let asked = (body.span.start, left);
+    if let Some(known) = file.read_in.borrow().get(&asked) {
+        return Rc::clone(known);
+    }
+    let read = look_into(function, &body.name, |callee| {
+        let named = parameters(file.text, file.tokens, body)?;
         let calls = callee.calls.iter();
         let strings = calls.flat_map(|call| {
             let read = readings_within(callee, *call, left).into_iter();
             read.map(|own| (own, span(*call)))
         });
-        let strings = strings.flat_map(|(own, call)| {
-            let all = values(callee, &own.string).into_iter();
-            let open = all.filter(move |string| !may_end(callee, string, call));
-            open.map(move |string| (string, (own.by.clone(), own.compared, own.within)))
-        });
-        let placed = strings.filter_map(|(string, how)| {
-            let root = string.root().name()?;
-            let at = named.iter().position(|own| own.as_deref() == Some(root))?;
-            Some((at, string, how))
-        });
-        Some(placed.collect::<Vec<_>>())
+        let placed = strings.flat_map(|(own, call)| open_at(callee, &named, (&own, call)));
+        Some(placed.collect::<Vec<ReadIn>>())
     });
-    let read = read.into_iter().flatten();
-    let own = read.filter_map(|(at, string, (by, compared, within))| {
-        let string = as_given(&string, given.get(at)?.uncast().1)?;
-        let by = match within {
-            true => by,
-            false => format!("{by} in {name}()"),
-        };
-        Some(Reading {
+    // Another function may be able to pay for the look.
+    let known = read.is_some() || !file.in_part.get();
+    let read: Rc<[ReadIn]> = read.into_iter().flatten().collect();
+    if known {
+        file.read_in.borrow_mut().insert(asked, Rc::clone(&read));
+    }
+    read
+}
+
+/// The parameters that lead to a string which a call reads, where nothing ends it before.
+fn open_at(
+    callee: &FunctionContext<'_>,
+    named: &[String],
+    (own, call): (&Reading, Span),
+) -> Vec<ReadIn> {
+    let all = values(callee, &own.string).into_iter();
+    let placed = all.filter_map(|string| {
+        let root = string.root().name()?;
+        let at = named.iter().position(|own| own == root)?;
+        (!may_end(callee, &string, call)).then(|| ReadIn {
+            at,
             string,
-            by,
-            compared,
-            within: true,
+            by: own.by.clone(),
+            compared: own.compared,
+            within: own.within,
         })
     });
-    own.collect()
+    placed.collect()
 }
 
 /// Whether an argument of a call may lead to bytes that the function copied, or to those that a

@@ -19,6 +19,10 @@ pub(crate) struct Parameter {
 /// Tokens of the longest list of parameters that is read.
 const LONGEST: usize = 512;
 
+/// How many steps away a header is looked at for a declaration: most files include those of what they
+/// call by themselves, and who includes thousands has them searched for what nobody declares.
+const STEPS: usize = 4;
+
 impl Types<'_> {
     /// The parameters of a function, as the nearest of the headers that the file includes
     /// declares it, or the file itself; none where that is a macro, where several differ, and
@@ -26,7 +30,7 @@ impl Types<'_> {
     pub(crate) fn parameters(&self, function: &str) -> Option<Vec<Parameter>> {
         let machine = *self.machines().first()?;
         let own = self.own_file();
-        for steps in 0.. {
+        for steps in 0..=STEPS {
             let level = self.level(&own, machine, steps)?;
             let mut found: Option<Vec<Parameter>> = None;
             for file in &level.files {
