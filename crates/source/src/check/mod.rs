@@ -117,6 +117,7 @@ mod told_room;
 mod unasked_length;
 mod unbounded;
 mod unfilled;
+mod unplaced;
 mod unset;
 mod valued;
 pub(crate) mod words;

@@ -22,6 +22,7 @@ use crate::check::short::short;
 use crate::check::space::{self, array_bytes};
 use crate::check::told_room::{ToldRoom, told_room};
 use crate::check::unbounded;
+use crate::check::unplaced::{Unplaced, unplaced};
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::Local;
@@ -79,6 +80,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .iter()
             .map(|own| unwritten(function, own)),
     );
+    out.extend(unplaced(function).iter().map(|own| behind(function, own)));
     for access in shown(function.context, function.file.words, function.calls) {
         out.extend(allocated(function, &access));
     }
@@ -267,6 +269,19 @@ fn more_room(function: &FunctionContext<'_>, own: &ToldRoom) -> Violation {
     );
     let mut violation = file.violation(&INFO, own.at, "told of more than is left", told);
     violation.confidence = Confidence::Medium;
+    violation
+}
+
+/// A copy from where the program says, which is bounded by what there is from the front on.
+fn behind(function: &FunctionContext<'_>, own: &Unplaced) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} bytes begin at {}, which the program says, and are bounded as if that were the front",
+        own.count, own.from
+    );
+    let mut violation = file.violation(&INFO, own.access, "goes on behind the end", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.asked, "all there is"));
     violation
 }
 
