@@ -164,6 +164,12 @@ impl<'a> Interests<'a> {
         // A position of the function's own.
         let position = |own: &Token| own.span.of(self.text) == b"loff_t";
         found.any |= shows && tokens.iter().any(position);
+        // What begins where a pointer says: `buf + *pos`.
+        let begins = |two: &[Token]| match two {
+            [front, star] => star.is(b'*') && (front.is(b'+') || front.is(b'[')),
+            _ => false,
+        };
+        found.any |= shows && tokens.windows(2).any(begins);
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }

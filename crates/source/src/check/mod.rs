@@ -91,6 +91,7 @@ mod partly_written;
 mod paths;
 mod pieces;
 mod placed;
+mod position_twice;
 mod plain_results;
 mod pushed;
 mod range;

@@ -5,6 +5,7 @@ use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_too_far::too_far;
+use crate::check::position_twice::{Twice, position_twice};
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::parameter_spans;
 use crate::check::unbounded;
@@ -22,7 +23,7 @@ const INFO: RuleInfo = RuleInfo {
     name: "kept-position",
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "a copy begins where a program stands in a file, and that is not moved on by what was copied",
+    summary: "a copy begins where a program stands in a file, and that is not moved on by what was copied, or counts twice",
     why: "The program that reads on is given the same bytes again, and never comes to the end; or it never \
           sees those that a fault left.",
 };
@@ -30,6 +31,9 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     from_the_front(function, out);
     moved_past(function, out);
+    let calls = function.calls.iter();
+    let twice = calls.filter_map(|call| position_twice(function, *call));
+    out.extend(twice.map(|own| counted_twice(function, &own)));
     // What of the file has a function called takes longest.
     let mut written = function
         .accesses
@@ -75,6 +79,19 @@ fn moved_past(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         violation.related.push(answered);
         out.push(violation);
     }
+}
+
+/// An object that begins at a position already which the call adds to it.
+fn counted_twice(function: &FunctionContext<'_>, own: &Twice) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() adds the position itself to where {} leads, which begins there already",
+        own.name,
+        file.plain(own.object)
+    );
+    let mut violation = file.violation(&INFO, own.call, "counted twice", message);
+    violation.related.push(file.mark(own.added, "added here"));
+    violation
 }
 
 /// A call that begins where a variable of the function's own says, which is 0 each time.
