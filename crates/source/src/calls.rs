@@ -1,6 +1,7 @@
 //! The calls that tollgate knows, each described once (`data/calls.toml`): what a
 //! call does, and not what it is called, is what anything asks for.
 
+mod heap;
 mod parts;
 
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::hashed::{HashMap, HashSet};
 
+pub(crate) use heap::Heap;
 pub(crate) use parts::{PicksBit, Touches};
 
 /// Whether an access reads user memory or writes it.
@@ -634,6 +636,7 @@ pub(crate) struct Calls {
     pub(crate) bit_locks: Vec<Lock>,
     pub(crate) lock_words: Vec<LockWord>,
     pub(crate) owner_words: Vec<OwnerWord>,
+    pub(crate) heaps: Vec<Heap>,
     pub(crate) window_names: Vec<WindowName>,
     pub(crate) count_words: Vec<CountWord>,
     pub(crate) guards: Vec<Guard>,
@@ -653,6 +656,7 @@ struct File {
     bit_lock: Vec<Lock>,
     lock_word: Vec<LockWord>,
     owner_word: Vec<OwnerWord>,
+    heap: Vec<Heap>,
     window_name: Vec<WindowName>,
     count_word: Vec<CountWord>,
     guard: Vec<Guard>,
@@ -691,6 +695,7 @@ impl Calls {
             bit_locks: file.bit_lock,
             lock_words: file.lock_word,
             owner_words: file.owner_word,
+            heaps: file.heap,
             window_names: file.window_name,
             count_words: file.count_word,
             guards: file.guard,
@@ -778,6 +783,7 @@ mod tests {
         assert!(locks.all(|own| !own.reason.is_empty()));
         assert!(calls.lock_words.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.owner_words.iter().all(|own| !own.reason.is_empty()));
+        assert!(calls.heaps.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.window_names.iter().all(|own| !own.reason.is_empty()));
         assert!(calls.count_words.iter().all(|own| !own.reason.is_empty()));
         assert!(

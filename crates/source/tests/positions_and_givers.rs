@@ -37,7 +37,11 @@ fn a_position_that_the_call_adds_counts_once() {
         "d->buf + d->at, d->size, &d->at",
         "to, d->size, pos",
     ] {
-        assert_eq!(write("\tif (*pos < 0 || *pos >= ROOM)\n\t\treturn 0;\n", wrong), ["kept-position"], "{wrong}");
+        assert_eq!(
+            write("\tif (*pos < 0 || *pos >= ROOM)\n\t\treturn 0;\n", wrong),
+            ["kept-position"],
+            "{wrong}"
+        );
     }
     for right in [
         "d->buf, d->size, pos",
@@ -67,4 +71,125 @@ fn a_position_that_the_call_adds_counts_once() {
     assert_eq!(read("&d->buf[*pos]"), ["kept-position"]);
     assert_eq!(read("d->buf"), NONE);
     assert_eq!(read("d->buf + d->used"), NONE);
+}
+
+/// A function that has some memory and gives it back.
+fn owner(declared: &str, taken: &str, given_back: &str) -> Vec<String> {
+    rules(&format!(
+        "int f(struct dev *d, const void __user *u, size_t n)\n{{\n\tint ret = -ENOMEM;\n\t{declared};\n\n\
+             \tif (n > ROOM)\n\t\treturn -EINVAL;\n\t{taken};\n\tif (IS_ERR_OR_NULL(p))\n\t\treturn -ENOMEM;\n\
+             \tret = use(d, p, n);\n{given_back}\treturn ret;\n}}\n\
+             int other(struct req *r, struct req __user *u)\n{{\n\treturn copy_to_user(u, r, sizeof(*r)) ? -EFAULT : 0;\n}}\n"
+    ))
+}
+
+#[test]
+fn memory_goes_back_to_where_it_came_from() {
+    let plain = |taken: &str, given_back: &str| {
+        owner("char *p = NULL", taken, &format!("\t{given_back};\n"))
+    };
+    for (taken, given_back) in [
+        ("p = memdup_user(u, n)", "kfree(p)"),
+        ("p = memdup_user(u, n)", "kvfree(p)"),
+        ("p = memdup_user_nul(u, n)", "kfree_sensitive(p)"),
+        ("p = vmemdup_user(u, n)", "kvfree(p)"),
+        (
+            "p = (char *)vmemdup_user(u, n)",
+            "if (is_vmalloc_addr(p))\n\t\tvfree(p);\n\telse\n\t\tkfree(p)",
+        ),
+        // Nobody knows where that came from.
+        (
+            "p = d->used ? memdup_user(u, n) : other_memory(d)",
+            "vfree(p)",
+        ),
+        ("p = memdup_user(u, n);\n\tp = grown(p, n)", "vfree(p)"),
+        // Either may be right, and something else tells which.
+        (
+            "if (d->used)\n\t\tp = vmemdup_user(u, n);\n\telse\n\t\tp = memdup_user(u, n)",
+            "if (d->used)\n\t\tkvfree(p);\n\telse\n\t\tkfree(p)",
+        ),
+    ] {
+        assert_eq!(plain(taken, given_back), NONE, "{taken} {given_back}");
+    }
+    for (taken, given_back) in [
+        ("p = memdup_user(u, n)", "free_page((unsigned long)p)"),
+        ("p = memdup_user(u, n)", "vfree(p)"),
+        ("p = memdup_user_nul(u, n)", "devm_kfree(d->dev, p)"),
+        ("p = (char *)vmemdup_user(u, n)", "kfree(p)"),
+        ("p = vmemdup_user(u, n)", "vfree(p)"),
+        ("p = strndup_user(u, n)", "kfree_skb(p)"),
+    ] {
+        assert_eq!(
+            plain(taken, given_back),
+            ["released-memory"],
+            "{taken} {given_back}"
+        );
+    }
+}
+
+#[test]
+fn allocated_memory_goes_back_to_its_allocator() {
+    let copied = |taken: &str, given_back: &str| {
+        let fill = format!(
+            "p = {taken};\n\tif (!p)\n\t\treturn ret;\n\tif (copy_from_user(p, u, n))\n\t\tgoto out"
+        );
+        owner("char *p", &fill, &format!("out:\n\t{given_back};\n"))
+    };
+    for (taken, right, wrong) in [
+        ("kmalloc(n, GFP_KERNEL)", "kfree(p)", "vfree(p)"),
+        ("kvmalloc(n, GFP_KERNEL)", "kvfree(p)", "kfree(p)"),
+        ("vmalloc(n)", "vfree(p)", "kfree(p)"),
+        (
+            "(void *)__get_free_page(GFP_KERNEL)",
+            "free_page((unsigned long)p)",
+            "kfree(p)",
+        ),
+        (
+            "kmalloc(n, GFP_KERNEL)",
+            "kfree(p)",
+            "free_page((unsigned long)p)",
+        ),
+        (
+            "devm_kmalloc(d->dev, n, GFP_KERNEL)",
+            "devm_kfree(d->dev, p)",
+            "kfree(p)",
+        ),
+        (
+            "dma_alloc_coherent(d->dev, n, &d->at, GFP_KERNEL)",
+            "dma_free_coherent(d->dev, n, p, d->at)",
+            "kfree(p)",
+        ),
+    ] {
+        assert_eq!(copied(taken, right), NONE, "{taken} {right}");
+        assert_eq!(copied(taken, wrong), ["released-memory"], "{taken} {wrong}");
+    }
+}
+
+#[test]
+fn scopes_and_members_give_back_what_they_took() {
+    // At the end of a scope, and what a member leads to.
+    let end = |free: &str| {
+        owner(
+            &format!("char *p __free({free}) = vmemdup_user(u, n)"),
+            "d->used = n",
+            "",
+        )
+    };
+    assert_eq!(end("kvfree"), NONE);
+    assert_eq!(end("kfree"), ["released-memory"]);
+    let member = |taken: &str| {
+        rules(&format!(
+            "int f(struct dev *d, const void __user *u, size_t n)\n{{\n\tif (n > ROOM)\n\t\treturn -EINVAL;\n\
+             {taken}\treturn use(d);\n}}\n"
+        ))
+    };
+    let filled = |free: &str| {
+        format!(
+            "\td->buf = vmalloc(ROOM);\n\tif (!d->buf)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(d->buf, u, n)) {{\n\t\t{free}(d->buf);\n\t\td->buf = NULL;\n\t\treturn -EFAULT;\n\t}}\n"
+        )
+    };
+    assert_eq!(member(&filled("vfree")), NONE);
+    assert_eq!(member(&filled("kfree")), ["released-memory"]);
+    let before = format!("\tkfree(d->buf);\n{}", filled("vfree"));
+    assert_eq!(member(&before), NONE);
 }

@@ -8,6 +8,7 @@ use crate::check::dangling::{Dangling, dangling, handed_back};
 use crate::check::fate::{Fallible, fallible, fate};
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::other_heap::{OtherHeap, other_heaps};
 use crate::check::owned::{Owner, Use};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::CheckWords;
@@ -23,7 +24,7 @@ const INFO: RuleInfo = RuleInfo {
     name: "released-memory",
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "what was given back is used, or given back once more",
+    summary: "what was given back is used, or given back once more, or to another than it came from",
     why: "It may be somebody else's by then. Where a fault leads there, the user chooses when.",
 };
 
@@ -56,6 +57,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     out.extend(copied_behind(function));
+    out.extend(
+        other_heaps(function)
+            .iter()
+            .map(|own| by_other(function, own)),
+    );
     out.extend(freed_by_helper(function));
     out.extend(
         given_back_by_two(function)
@@ -179,6 +185,19 @@ fn frees_on_fault(function: &FunctionContext<'_>, name: &str, at: usize) -> bool
         found.then_some(())
     });
     own.is_some()
+}
+
+/// What is given back by a call that takes back other memory.
+fn by_other(function: &FunctionContext<'_>, own: &OtherHeap) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() gave what {} leads to, and {}() gives none of that back",
+        own.given.1, own.what, own.released.1
+    );
+    let label = "given back to another";
+    let mut violation = file.violation(&INFO, own.released.0, label, message);
+    violation.related.push(file.mark(own.given.0, "taken here"));
+    violation
 }
 
 /// What is given back by one variable, and was by another that leads to the same.

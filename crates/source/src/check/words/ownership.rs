@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::calls::{Calls, Does};
+use crate::hashed::{HashMap, HashSet};
 
 use super::CheckWords;
 use super::locking::counting;
@@ -17,6 +18,7 @@ pub(super) struct Owned {
     installs: BTreeSet<String>,
     unlinks: BTreeSet<String>,
     files: BTreeMap<String, usize>,
+    heaps: Heaps,
     /// The kinds of locks that may count things.
     counting: BTreeSet<usize>,
     /// What may give an error number and has taken no lock then.
@@ -43,6 +45,7 @@ impl Owned {
             installs: names(|does| does.installs),
             unlinks: names(|does| does.unlinks),
             files: files.collect(),
+            heaps: Heaps::of(calls),
             counting: counting(calls),
             fails: calls
                 .locks
@@ -54,6 +57,11 @@ impl Owned {
 }
 
 impl CheckWords {
+    /// What is known of memory that is given back by none but its own calls.
+    pub(crate) fn heaps(&self) -> &Heaps {
+        &self.owned.heaps
+    }
+
     /// Whether what a call of that name is given first, or holds it, is on no list behind it.
     pub(crate) fn unlinks(&self, name: &str) -> bool {
         self.owned.unlinks.contains(name)
@@ -93,5 +101,50 @@ impl CheckWords {
     /// program's.
     pub(crate) fn makes_file_of(&self, name: &str) -> Option<usize> {
         self.owned.files.get(name).copied()
+    }
+}
+
+/// Memory by the calls that give it and take it back.
+#[derive(Clone, Debug)]
+pub(crate) struct Heaps {
+    /// Which one a call gives memory of, as a number.
+    given: HashMap<String, usize>,
+    /// Which ones a call takes back.
+    taken_back: HashMap<String, HashSet<usize>>,
+    /// What tells for one object which other call is right.
+    told: HashMap<usize, String>,
+}
+
+impl Heaps {
+    pub(super) fn of(calls: &Calls) -> Self {
+        let mut own = Self {
+            given: HashMap::default(),
+            taken_back: HashMap::default(),
+            told: HashMap::default(),
+        };
+        for (at, heap) in calls.heaps.iter().enumerate() {
+            let given = heap.gives.iter().map(|name| (name.clone(), at));
+            own.given.extend(given);
+            for name in &heap.takes_back {
+                own.taken_back.entry(name.clone()).or_default().insert(at);
+            }
+            own.told.extend(heap.told.clone().map(|name| (at, name)));
+        }
+        own
+    }
+
+    /// Which memory a call of that name gives.
+    pub(crate) fn given_by(&self, name: &str) -> Option<usize> {
+        self.given.get(name).copied()
+    }
+
+    /// Which memory may be given back by a call of that name; none where it is not known to give back any.
+    pub(crate) fn taken_back_by(&self, name: &str) -> Option<&HashSet<usize>> {
+        self.taken_back.get(name)
+    }
+
+    /// The call that tells for an object of a kind of memory which other one is right.
+    pub(crate) fn told_by(&self, heap: usize) -> Option<&str> {
+        self.told.get(&heap).map(String::as_str)
     }
 }

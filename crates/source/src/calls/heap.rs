@@ -1,0 +1,16 @@
+//! Memory by the calls that give it and take it back.
+
+use serde::Deserialize;
+
+/// Memory that is given back by none but its own calls.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Heap {
+    /// What gives it.
+    pub(crate) gives: Vec<String>,
+    /// What it is given back by.
+    pub(crate) takes_back: Vec<String>,
+    /// What tells for one object which other call is right.
+    pub(crate) told: Option<String>,
+    pub(crate) reason: String,
+}
