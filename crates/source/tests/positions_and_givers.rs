@@ -193,3 +193,42 @@ fn scopes_and_members_give_back_what_they_took() {
     let before = format!("\tkfree(d->buf);\n{}", filled("vfree"));
     assert_eq!(member(&before), NONE);
 }
+
+#[test]
+fn what_any_call_gave_is_kept_where_only_a_fault_leaves_with_it() {
+    let of = |fault: &str, done: &str| {
+        rules(&format!(
+            "static ssize_t f(struct dev *d, void __user *u, size_t n)\n{{\n\tstruct answer *a;\n\tssize_t ret = -EIO;\n\n\
+             \ta = ask_and_wait(d, 7);\n\tif (!a)\n\t\treturn -EIO;\n\
+             \tif (a->kind == 7) {{\n\t\tret = min_t(size_t, a->size, n);\n\
+             \t\tif (copy_to_user(u, a->data, ret))\n{fault}\t}}\n{done}\treturn ret;\n}}\n"
+        ))
+    };
+    for free in ["kfree(a)", "kvfree(a)", "kfree_sensitive(a)", "fput(a)"] {
+        let done = format!("\t{free};\n");
+        assert_eq!(
+            of("\t\t\treturn -EFAULT;\n", &done),
+            ["kept-memory"],
+            "{free}"
+        );
+        assert_eq!(of("\t\t\tret = -EFAULT;\n", &done), NONE, "{free}");
+        let own = format!("\t\t{{\n\t\t\t{free};\n\t\t\treturn -EFAULT;\n\t\t}}\n");
+        assert_eq!(of(&own, &done), NONE, "{free}");
+    }
+    let fault = "\t\t\treturn -EFAULT;\n";
+    for done in [
+        // It lies on a list until then.
+        "\tlist_del(&a->list);\n\tkfree(a);\n",
+        "\tanswered(d, a);\n\tkfree(a);\n",
+        // Whoever gave it has it until it is counted off.
+        "\tif (a->last)\n\t\tkfree(a);\n",
+        "",
+    ] {
+        assert_eq!(of(fault, done), NONE, "{done}");
+    }
+    // What another error leaves behind as well is nobody's to give back there.
+    let other = "\t\t\treturn -EFAULT;\n\t\tif (ret < 4)\n\t\t\treturn -EMSGSIZE;\n";
+    assert_eq!(of(other, "\tkfree(a);\n"), NONE);
+    let kept = "\t\t{\n\t\t\td->answer = a;\n\t\t\treturn -EFAULT;\n\t\t}\n";
+    assert_eq!(of(kept, "\tkfree(a);\n"), NONE);
+}

@@ -61,6 +61,7 @@ mod held;
 mod inlines;
 mod interest;
 mod kept_member;
+mod kept_result;
 mod kernel_members;
 mod known;
 mod learn;

@@ -4,6 +4,7 @@ use crate::check::context::FunctionContext;
 use crate::check::failures::{asks_itself, failures};
 use crate::check::fate::{Arm, fallible, fate};
 use crate::check::kept_member::{Kept, kept_members};
+use crate::check::kept_result::kept_results;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::Owner;
@@ -79,10 +80,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.push(of_member(function, &own));
     }
     let (taken, unlinked) = (taken(function), unlinked(function));
+    let counts = |name: &str| taken.contains(name) || unlinked.iter().any(|(own, _)| own == name);
+    for own in kept_results(function, counts) {
+        let behind = ("a fault", Some(own.access));
+        out.push(kept(function, &own.name, own.taken, behind, own.exit));
+    }
     if taken.is_empty() && unlinked.is_empty() {
         return;
     }
-    let counts = |name: &str| taken.contains(name) || unlinked.iter().any(|(own, _)| own == name);
     let owners = Owner::among(function, CheckWords::gives_back, counts);
     let all = owners.iter();
     let takes: Vec<Take<'_, '_>> = all.flat_map(|own| Take::all(own, &unlinked)).collect();
