@@ -232,3 +232,49 @@ fn what_any_call_gave_is_kept_where_only_a_fault_leaves_with_it() {
     let kept = "\t\t{\n\t\t\td->answer = a;\n\t\t\treturn -EFAULT;\n\t\t}\n";
     assert_eq!(of(kept, "\tkfree(a);\n"), NONE);
 }
+
+#[test]
+fn an_error_number_has_its_sign() {
+    let ioctl = |statements: &str| {
+        rules(&format!(
+            "static long f(struct file *file, unsigned int cmd, unsigned long arg)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tu32 __user *u = (u32 __user *)arg;\n\tu32 value = 0;\n\tint ret = 0;\n\n\
+             \tif (!d)\n\t\treturn -ENODEV;\n{statements}\n}}\n\
+             static const struct file_operations ops = {{ .unlocked_ioctl = f }};\n"
+        ))
+    };
+    for wrong in [
+        "\treturn put_user(d->used, u) ? EFAULT : 0;",
+        "\treturn copy_to_user(u, &d->used, 4) == 0 ? 0 : (EFAULT);",
+        "\tif (get_user(value, u))\n\t\treturn EFAULT;\n\td->used = value;\n\treturn 0;",
+        "\tif (get_user(value, u))\n\t\treturn EINVAL;\n\td->used = value;\n\treturn 0;",
+        "\tmutex_lock(&d->lock);\n\tif (get_user(value, u)) {\n\t\tret = EFAULT;\n\t\tgoto out;\n\t}\n\td->used = value;\nout:\n\tmutex_unlock(&d->lock);\n\treturn ret;",
+        "\tret = copy_to_user(u, &d->used, 4) ? EFAULT : 0;\n\treturn ret;",
+    ] {
+        assert_eq!(ioctl(wrong), ["swallowed-fault"], "{wrong}");
+        for name in ["EFAULT", "EINVAL"] {
+            let right = wrong.replace(name, &format!("-{name}"));
+            assert!(right == wrong || ioctl(&right) == NONE, "{right}");
+        }
+    }
+    for right in [
+        "\tret = copy_to_user(u, &d->used, 4) ? EFAULT : 0;\n\treturn -ret;",
+        "\tif (get_user(value, u)) {\n\t\td->error = EFAULT;\n\t\treturn -EFAULT;\n\t}\n\td->used = value;\n\treturn 0;",
+        "\tif (get_user(value, u))\n\t\treturn -EFAULT;\n\td->used = value;\n\tif (value == EFAULT)\n\t\treturn 0;\n\treturn -EINVAL;",
+    ] {
+        assert_eq!(ioctl(right), NONE, "{right}");
+    }
+    let helper = |caller: &str| {
+        rules(&format!(
+            "static int g(struct dev *d, u32 __user *u)\n{{\n\tu32 value;\n\n\tif (get_user(value, u))\n\t\treturn EFAULT;\n\
+             \td->used = value;\n\treturn 0;\n}}\n\
+             long f(struct dev *d, u32 __user *u)\n{{\n\tint ret;\n\n{caller}\n}}\n"
+        ))
+    };
+    assert_eq!(
+        helper("\tret = g(d, u);\n\tif (ret)\n\t\treturn ret;\n\treturn start(d);"),
+        ["swallowed-fault"]
+    );
+    assert_eq!(helper("\treturn -g(d, u);"), NONE);
+    assert_eq!(helper("\tret = g(d, u);\n\treturn -ret;"), NONE);
+}

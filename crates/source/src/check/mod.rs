@@ -95,6 +95,7 @@ mod pieces;
 mod placed;
 mod plain_results;
 mod position_twice;
+mod positive_error;
 mod pushed;
 mod range;
 mod read_in;

@@ -9,6 +9,7 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
 use crate::check::lost_on_a_way::{lost_on_a_way, used_unasked, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::positive_error::{Positive, positive_errors};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
 use crate::expression::Expression;
@@ -60,6 +61,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = told.or_else(|| on_a_way(function, &call));
         out.extend(told.map(|told| told.violation(function, &call)));
     }
+    let positive = positive_errors(function);
+    out.extend(positive.iter().map(|own| unsigned(function, own)));
+}
+
+/// An error number without its sign.
+fn unsigned(function: &FunctionContext<'_>, own: &Positive) -> Violation {
+    let message = format!(
+        "{} gives {} as it is, more than 0: its caller takes that for no error",
+        function.body.name, own.name
+    );
+    let file = function.file;
+    file.violation(&INFO, own.at, "without its sign", message)
 }
 
 /// What is said of a call.
