@@ -278,3 +278,36 @@ fn an_error_number_has_its_sign() {
     assert_eq!(helper("\treturn -g(d, u);"), NONE);
     assert_eq!(helper("\tret = g(d, u);\n\treturn -ret;"), NONE);
 }
+
+#[test]
+fn a_part_of_what_was_asked_for_is_something() {
+    let of = |statements: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, struct iov_iter *it, size_t n)\n{{\n\tint ret = 0;\n\tsize_t done;\n\n{statements}\n}}\n"
+        ))
+    };
+    let call = "copy_to_iter(&d->kept, sizeof(d->kept), it)";
+    let from = "copy_from_iter(&d->kept, sizeof(struct req), it)";
+    let page = "copy_page_to_iter(d->page, 0, n, it)";
+    for wrong in [
+        format!("\tif (!{call})\n\t\treturn -EFAULT;\n\treturn 0;"),
+        format!("\tif ({from} == 0)\n\t\treturn -EFAULT;\n\treturn use(d);"),
+        format!("\tif (n > 8 || !({page}))\n\t\treturn -EFAULT;\n\treturn 0;"),
+        format!("\tif ({from} < 1)\n\t\treturn -EFAULT;\n\treturn use(d);"),
+        format!("\treturn {call} ? 0 : -EFAULT;"),
+        format!("\tret = {call} ? 0 : -EFAULT;\n\treturn ret;"),
+        format!("\treturn !{call} ? -EFAULT : 0;"),
+        format!("\tdone = {from};\n\tif (!done)\n\t\treturn -EFAULT;\n\treturn use(d);"),
+    ] {
+        assert_eq!(of(&wrong), ["misread-result"], "{wrong}");
+    }
+    for right in [
+        format!("\tif ({call} != sizeof(d->kept))\n\t\treturn -EFAULT;\n\treturn 0;"),
+        "\tif (!copy_from_iter_full(&d->kept, sizeof(d->kept), it))\n\t\treturn -EFAULT;\n\treturn use(d);".to_owned(),
+        "\tif (!copy_to_iter(&d->used, 1, it))\n\t\treturn -EFAULT;\n\treturn 0;".to_owned(),
+        format!("\twhile (n && {page} > 0)\n\t\tn = next(d);\n\treturn 0;"),
+        format!("\tdone = {from};\n\tif (!done)\n\t\treturn -EFAULT;\n\treturn use(d, done);"),
+    ] {
+        assert_eq!(of(&right), NONE, "{right}");
+    }
+}

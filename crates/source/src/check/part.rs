@@ -9,6 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::fate::is_error;
 use super::space;
 
 /// The comparison of what a copy left with all that it was asked for, where nothing else
@@ -80,7 +81,7 @@ pub(crate) fn only_any(
         .iter()
         .any(|own| space::bytes(function, own.uncast().1) == Some(1));
     let mut tests = Vec::new();
-    function.each_of(&["binary_expression"], |node| {
+    function.each_of(&["binary_expression", "unary_expression"], |node| {
         if graph.names(span(node), name) && is_of_any(function, span(node), name) {
             tests.push(span(node));
         }
@@ -94,6 +95,58 @@ pub(crate) fn only_any(
     tests.first().copied().filter(|_| only && !one)
 }
 
+/// The question whether a call has copied anything, where that stands: `if (!copy_to_iter(a, n, i))`,
+/// `copy_to_iter(a, n, i) ? 0 : -EFAULT`. Of one byte there is no part, and a loop goes on with the rest.
+pub(crate) fn asked_for_any(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<Span> {
+    let mut own = copy;
+    let mut test = None;
+    loop {
+        let parent = function.above(own)?;
+        let is_condition = || parent.part("condition") == Some(own);
+        match parent.known_kind() {
+            "parenthesized_expression" => {}
+            "unary_expression" if function.context.operator(parent) == b"!" => {
+                test = Some(span(parent));
+            }
+            "binary_expression" => match function.context.operator(parent) {
+                b"&&" | b"||" => {}
+                _ if test.is_none() && is_none(function, &function.expression_of(parent), copy) => {
+                    test = Some(span(parent));
+                }
+                _ => return None,
+            },
+            "if_statement" if is_condition() => break,
+            "conditional_expression" if is_condition() => {
+                let fails = parent.part("alternative")?;
+                let fails = is_error(function.expression_of(fails).uncast().1);
+                test = test.or_else(|| fails.then(|| span(parent)));
+                break;
+            }
+            _ => return None,
+        }
+        own = parent;
+    }
+    let whole = function.expression_of(copy);
+    let (_, given) = whole.call()?;
+    let mut sizes = given
+        .iter()
+        .map(|own| space::bytes(function, own.uncast().1));
+    test.filter(|_| !sizes.any(|own| own == Some(1)))
+}
+
+/// Whether a comparison asks whether a call gave nothing: `f() == 0`, `f() <= 0`, `f() < 1`
+fn is_none(function: &FunctionContext<'_>, own: &Expression, call: Syntax<'_>) -> bool {
+    let Term::Binary(left, operator, right) = &own.term else {
+        return false;
+    };
+    let least = match operator.as_str() {
+        "==" | "<=" => right.is_zero(),
+        "<" => space::bytes(function, right) == Some(1),
+        _ => false,
+    };
+    least && left.uncast().1.span == span(call)
+}
+
 /// `n <= 0`, `n < 0`, `n == 0`, `n < 1`
 fn is_of_any(function: &FunctionContext<'_>, test: Span, name: &str) -> bool {
     let own = function.expression(test);
@@ -103,6 +156,7 @@ fn is_of_any(function: &FunctionContext<'_>, test: Span, name: &str) -> bool {
                 right.is_zero() || operator == "<" && space::bytes(function, right) == Some(1);
             left.uncast().1.name() == Some(name) && least
         }
+        Term::Unary(not, of) => not == "!" && of.uncast().1.name() == Some(name),
         _ => false,
     })
 }

@@ -208,8 +208,11 @@ fn in_part(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violatio
 
 /// What was copied is asked for nothing but whether it is anything: the same.
 fn short(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
-    let variable = bare(assigned(function, giver.node)?);
-    let test = part::only_any(function, &function.context.written(variable), giver.node)?;
+    let kept = || {
+        let variable = bare(assigned(function, giver.node)?);
+        part::only_any(function, &function.context.written(variable), giver.node)
+    };
+    let test = part::asked_for_any(function, giver.node).or_else(kept)?;
     let what = "a part was copied, the rest is used as well";
     Some(half_asked(function, giver, test, what))
 }
