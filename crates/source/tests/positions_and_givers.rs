@@ -311,3 +311,45 @@ fn a_part_of_what_was_asked_for_is_something() {
         assert_eq!(of(&right), NONE, "{right}");
     }
 }
+
+/// What is said of a value that a helper gives and goes out by a call.
+fn under(helper: &str, declared: &str, gives: &str) -> Vec<String> {
+    rules(&format!(
+        "static int state(struct dev *d, u32 *to)\n{{\n{helper}\treturn 0;\n}}\n\
+             static long f(struct dev *d, unsigned int cmd, u32 __user *u)\n{{\n\t{declared};\n\n\
+             \tswitch (cmd) {{\n\tcase 1:\n\t\tstate(d, &value);\n\t\treturn {gives};\n\
+             \tcase 2:\n\t\tif (get_user(value, u))\n\t\t\treturn -EFAULT;\n\t\treturn use(d, value);\n\t}}\n\treturn -ENOTTY;\n}}\n"
+    ))
+}
+
+#[test]
+fn what_a_function_adds_to_nothing_is_no_value() {
+    let of = |helper: &str, declared: &str| {
+        let copied = under(
+            helper,
+            declared,
+            "copy_to_user(u, &value, sizeof(value)) ? -EFAULT : 0",
+        );
+        let put = under(helper, declared, "put_user(value, u)");
+        assert_eq!(copied, put, "{helper}");
+        put
+    };
+    for wrong in [
+        "\tif (d->used & 1)\n\t\t*to |= 4;\n",
+        "\t*to |= 4;\n\tif (d->used)\n\t\t*to = *to + 1;\n",
+        "\tif (d->used)\n\t\t*to = 4;\n",
+        "\tif (!d->used)\n\t\treturn 0;\n\t*to = d->used;\n",
+    ] {
+        assert_eq!(of(wrong, "u32 value"), ["copied-holes"], "{wrong}");
+        assert_eq!(of(wrong, "u32 value = 0"), NONE, "{wrong}");
+        assert_eq!(of(&format!("\t*to = 0;\n{wrong}"), "u32 value"), NONE);
+    }
+    for right in [
+        "\tif (d->used)\n\t\t*to = 4;\n\telse\n\t\t*to = 0;\n\t*to |= 1;\n",
+        "\tread_state(d, to);\n",
+        // Its caller may ask it.
+        "\tif (!d->used)\n\t\treturn -EIO;\n\t*to = 4;\n",
+    ] {
+        assert_eq!(of(right, "u32 value"), NONE, "{right}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Variables that have no value yet where they are needed.
 
-use crate::flow::{Effect, EffectKind, Local, Node as Step};
+use crate::flow::{Action, Effect, EffectKind, Local, Node as Step};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -23,7 +23,9 @@ pub(crate) fn is_unset(function: &FunctionContext<'_>, local: &Local, at: Span) 
     };
     let sets = |effect: &Effect| {
         let declares = local.declared.contains(effect.span);
-        place(effect) && !declares && gives_value(function, effect)
+        // What is copied there by its address is only read.
+        let copied = at.contains(effect.span) && !matches!(effect.kind, EffectKind::Write(_));
+        place(effect) && !declares && !copied && gives_value(function, effect)
     };
     let mut setting = (0..graph.nodes.len()).filter(|at| graph.effects_of(*at).iter().any(sets));
     // Its own argument may set it: `put_user(v = next(), p)`.
@@ -63,23 +65,52 @@ fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
     let left = given.and_then(|(name, at)| {
         look_into(function, name, |callee| {
             let own = parameter(callee, at)?;
-            let graph = callee.graph;
-            let named = |effect: &&Effect| graph.name_of(effect) == own;
-            let only_set = graph.effects.iter().filter(named).all(|effect| {
-                let set = matches!(effect.kind, EffectKind::Write(_));
-                set && graph.is_all_behind(effect)
-                    || effect.kind == EffectKind::Read && !graph.is_behind(effect)
-            });
-            let sets = |node: &Step| {
-                let mut own = graph.effects_at(node).iter().filter(named);
-                own.any(|effect| matches!(effect.kind, EffectKind::Write(_)))
-            };
-            let leaves = graph.leaves_without(sets);
-            let nothing = callee.file.gives_nothing(callee.body);
-            (nothing && only_set && leaves).then_some(())
+            leaves(callee, &own).then_some(())
         })
     });
     left.is_some()
+}
+
+/// Whether a function leaves on some way what lies behind a parameter, or makes of that what it
+/// leaves there: `*p |= 1`.
+fn leaves(callee: &FunctionContext<'_>, parameter: &str) -> bool {
+    let graph = callee.graph;
+    let named = |effect: &&Effect| graph.name_of(effect) == parameter;
+    let sets = |effect: &Effect| {
+        let anew = matches!(&effect.kind, EffectKind::Write(own) if !own.next && !own.compound);
+        anew && !is_made_of_itself(callee, effect)
+    };
+    let adds = |effect: &Effect| matches!(effect.kind, EffectKind::Write(_)) && !sets(effect);
+    let adding: Vec<Span> = graph
+        .effects
+        .iter()
+        .filter(named)
+        .filter(|own| adds(own))
+        .map(|own| own.span)
+        .collect();
+    let only_set = graph.effects.iter().filter(named).all(|effect| {
+        let made = || adding.iter().any(|own| own.contains(effect.span));
+        match effect.kind {
+            EffectKind::Write(_) => graph.is_all_behind(effect),
+            EffectKind::Read => !graph.is_behind(effect) || made(),
+            _ => false,
+        }
+    });
+    let set = |node: &Step| graph.effects_at(node).iter().filter(named).any(sets);
+    only_set && tells_nothing(callee) && graph.leaves_without(set)
+}
+
+/// Whether a function gives nothing that its caller could ask: 0 each time, or nothing at all.
+fn tells_nothing(callee: &FunctionContext<'_>) -> bool {
+    let graph = callee.graph;
+    let zero = |own: &Step| {
+        let given = graph.statement(own.span).and_then(|own| own.expression);
+        given.is_some_and(|own| callee.expression(own).is_some_and(|own| own.is_zero()))
+    };
+    let reached = || graph.reached(0, |_| false).into_iter();
+    let mut exits = reached().filter_map(|at| graph.nodes.get(at));
+    callee.file.gives_nothing(callee.body)
+        || exits.all(|own| !matches!(own.action, Action::Exit { .. }) || zero(own))
 }
 
 /// `v |= 1`, `v = v + 1`

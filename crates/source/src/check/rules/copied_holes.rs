@@ -382,10 +382,15 @@ fn may_be(function: &FunctionContext<'_>, count: &Expression, bytes: u64) -> boo
 
 /// A value that goes out of a variable which has none.
 fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let single = access.word.direction == Direction::Write && access.word.count.is_none();
+    (access.word.direction == Direction::Write).then_some(())?;
     let value = function.expression_of(access.value_node);
-    let name = value.uncast().1.name().filter(|_| single)?;
-    let local = function.local_at(name, value.span)?;
+    let whole = value.uncast().1;
+    let local = match &whole.term {
+        Term::Name(name) if access.word.count.is_none() => function.local_at(name, whole.span)?,
+        Term::Address(of) => number(function, of, access)?,
+        _ => return None,
+    };
+    let name = &local.name;
     if !is_unset(function, local, access.span) {
         return None;
     }
@@ -396,6 +401,18 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
         .related
         .push(file.mark(local.declared, "declared without a value"));
     Some(violation)
+}
+
+/// The variable of one number whose bytes are copied.
+fn number<'s>(
+    function: &'s FunctionContext<'_>,
+    place: &Expression,
+    access: &Access<'_>,
+) -> Option<&'s Local> {
+    let local = function.local_at(place.name()?, place.span)?;
+    let own = local.plain && !local.initialised && access.bytes.is_some();
+    let of = own.then(|| space::type_of(function, place))??;
+    matches!(of.shape, Shape::Scalar { .. }).then_some(local)
 }
 
 /// The struct of this function, declared without a value, whose copy goes out.
