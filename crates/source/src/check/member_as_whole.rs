@@ -3,17 +3,23 @@
 use crate::expression::{Expression, Term};
 
 use super::accesses::Access;
+use super::bounded::is_compared;
 use super::context::FunctionContext;
+use super::limit::{held_against, limit};
 use super::{extent, space};
+use crate::span::Span;
+use crate::types::{Shape, Type};
 
 /// A member that is copied by the size of its whole.
 pub(crate) struct AsWhole {
     /// The bytes that are copied.
-    pub(crate) bytes: u64,
+    pub(crate) bytes: String,
     /// The member.
     pub(crate) member: Expression,
     /// The bytes that it has.
     pub(crate) own: u64,
+    /// What refuses more, where fewer may be copied.
+    pub(crate) bound: Option<Span>,
 }
 
 /// `copy_to_user(p, &w->m, sizeof(*w))`: it goes past the end, unless the member is the first; of that one
@@ -23,16 +29,34 @@ pub(crate) fn member_as_whole(
     access: &Access<'_>,
 ) -> Option<AsWhole> {
     let count = access.bytes.as_ref()?.uncast().1;
-    matches!(count.term, Term::SizeOf(_) | Term::SizeOfType(_)).then_some(())?;
     let value = function.expression_of(access.value_node);
-    let Term::Address(place) = &value.uncast().1.term else {
-        return None;
+    let value = value.uncast().1;
+    let (place, address) = match &value.term {
+        Term::Address(place) => (&**place, true),
+        _ => (value, false),
     };
+    matches!(place.term, Term::Member { .. }).then_some(())?;
+    if !is_size(count) {
+        return bounded(function, place, access);
+    }
+    let (whole, front, of) = whole(function, place)?;
+    let bytes = space::bytes(function, count).filter(|bytes| *bytes == whole)?;
+    let users = || extent::element(function, &access.user_root) == Some(of.size);
+    (address && of.size < bytes && (front > 0 || users())).then(|| AsWhole {
+        bytes: bytes.to_string(),
+        member: place.clone(),
+        own: of.size,
+        bound: None,
+    })
+}
+
+/// How large the whole of a member is, where in it that begins, and its type.
+fn whole(function: &FunctionContext<'_>, member: &Expression) -> Option<(u64, u64, Type)> {
     let Term::Member {
         holder,
         arrow,
         field,
-    } = &place.term
+    } = &member.term
     else {
         return None;
     };
@@ -40,14 +64,62 @@ pub(crate) fn member_as_whole(
         true => space::type_of(function, &holder.behind()),
         false => space::type_of(function, holder),
     }?;
-    let Ok((front, of)) = whole.at(field) else {
-        return None;
+    let (front, of) = match whole.at(field) {
+        Ok(own) => own,
+        Err(_) => return None,
     };
-    let bytes = space::bytes(function, count).filter(|bytes| *bytes == whole.size)?;
-    let users = || extent::element(function, &access.user_root) == Some(of.size);
-    (of.size < bytes && (front > 0 || users())).then(|| AsWhole {
-        bytes,
-        member: (**place).clone(),
+    Some((whole.size, front, of.clone()))
+}
+
+/// As many bytes as a number says, of which no more than the whole has are refused, whoever says it.
+fn bounded(
+    function: &FunctionContext<'_>,
+    place: &Expression,
+    access: &Access<'_>,
+) -> Option<AsWhole> {
+    let count = access.bytes.as_ref()?.uncast().1;
+    space::bytes(function, count).is_none().then_some(())?;
+    let of = space::type_of(function, place)?;
+    let open = of.size == 0 || matches!(of.shape, Shape::Array(_, 0 | 1) | Shape::Opaque);
+    let held = held_against(function, count, access.span);
+    let mut sizes = held.iter().filter(|(own, _)| is_constant(function, own));
+    let (own, at) = sizes.next().filter(|_| !open)?;
+    sizes.all(|(other, _)| other == own).then_some(())?;
+    is_of_whole(function, own, place).then_some(())?;
+    let judged = limit(function, count, access.span).is_none()
+        && count.name().is_some()
+        && is_compared(function, count, access.span);
+    (!judged).then(|| AsWhole {
+        bytes: function.file.plain(own.span),
+        member: place.clone(),
         own: of.size,
+        bound: Some(*at),
     })
+}
+
+fn is_constant(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    is_size(own) || space::bytes(function, own).is_some()
+}
+
+/// Whether a size is that of what a member is a part of, and not the first one of: by the layout, or as
+/// it is written where that hangs on a configuration.
+fn is_of_whole(function: &FunctionContext<'_>, size: &Expression, member: &Expression) -> bool {
+    let Term::Member { holder, arrow, .. } = &member.term else {
+        return false;
+    };
+    let written = match &size.term {
+        Term::SizeOf(of) if *arrow => **of == holder.behind(),
+        Term::SizeOf(of) => of == holder,
+        _ => false,
+    };
+    match whole(function, member) {
+        Some((bytes, front, _)) => {
+            is_size(size) && front > 0 && space::bytes(function, size) == Some(bytes)
+        }
+        None => written,
+    }
+}
+
+fn is_size(own: &Expression) -> bool {
+    matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_))
 }

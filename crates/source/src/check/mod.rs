@@ -90,6 +90,7 @@ mod overlong;
 mod owned;
 mod part;
 mod partly_written;
+mod past_array;
 mod paths;
 mod pieces;
 mod placed;

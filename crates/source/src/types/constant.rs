@@ -138,7 +138,9 @@ impl Query<'_> {
 
     fn binary(&mut self, input: &mut Input, scope: &Scope, level: usize) -> Result<i128> {
         if level == OPERATORS.len() {
-            return self.nested("a constant", |run| run.unary(input, scope));
+            let value = self.nested("a constant", |run| run.unary(input, scope))?;
+            self.named_operator(input, scope);
+            return Ok(value);
         }
         let mut left = self.binary(input, scope, level + 1)?;
         while let Some(operator) = operator(input, level) {
@@ -149,6 +151,20 @@ impl Query<'_> {
             left = applied(operator, left, right).ok_or_else(|| unclear(input))?;
         }
         Ok(left)
+    }
+
+    /// Puts an operator in the place of the macro that stands for it, as `MAX()` has one; what is none
+    /// stays.
+    fn named_operator(&mut self, input: &mut Input, scope: &Scope) {
+        if input.name(0).is_none() {
+            return;
+        }
+        let before = input.clone();
+        let expanded = self.expand(input, scope);
+        let is_one = (0..OPERATORS.len()).any(|level| operator(input, level).is_some());
+        if expanded != Ok(true) || !is_one {
+            *input = before;
+        }
     }
 
     fn unary(&mut self, input: &mut Input, scope: &Scope) -> Result<i128> {

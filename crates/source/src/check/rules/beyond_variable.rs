@@ -14,6 +14,7 @@ use crate::check::member_as_whole::{AsWhole, member_as_whole};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
+use crate::check::past_array::{PastArray, past_array};
 use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
@@ -65,6 +66,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 ))
             })
             .or_else(|| from_an_element_on(function, access))
+            .or_else(|| Some(past(function, access, &past_array(function, access)?)))
             .or_else(|| as_large_as(function, access))
             .or_else(|| elsewhere(function, access))
             .or_else(|| at_least(function, &Copied::by(function, access)?))
@@ -390,12 +392,16 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
 fn as_whole(function: &FunctionContext<'_>, access: &Access<'_>, own: &AsWhole) -> Violation {
     let file = function.file;
     let told = format!(
-        "{} bytes are copied, the size of the whole, and {} has {}",
+        "{} bytes {} copied, the size of the whole, and {} has {}",
         own.bytes,
+        own.bound.map_or("are", |_| "may be"),
         file.plain(own.member.span),
         own.own
     );
-    file.violation(&INFO, access.span, "copied here", told)
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    let bound = own.bound.map(|at| file.mark(at, "no more than this"));
+    violation.related.extend(bound);
+    violation
 }
 
 /// A copy of more bytes than there are from an element on.
@@ -411,6 +417,19 @@ fn from_an_element_on(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
         own.bytes
     );
     Some(file.violation(&INFO, access.span, "copied here", told))
+}
+
+/// A copy from or to where a pointer leads that was moved by the size of something larger.
+fn past(function: &FunctionContext<'_>, access: &Access<'_>, own: &PastArray) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} has {} bytes, and the copy goes on to {} behind its front",
+        own.array, own.size, own.end
+    );
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    let moved = file.mark(own.moved, "made from this");
+    violation.related.push(moved);
+    violation
 }
 
 /// A copy of as many elements as a number says that only has to be as large as how many there are.
