@@ -156,6 +156,7 @@ pub(crate) struct Does {
     pub(crate) compared: Option<usize>,
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
+    pub(crate) ends_copy: Option<usize>,
     pub(crate) at_most: Option<usize>,
     pub(crate) fills_from: Option<FillsFrom>,
     pub(crate) same: Option<usize>,

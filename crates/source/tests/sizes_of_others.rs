@@ -127,3 +127,62 @@ fn a_macro_may_name_an_operator() {
     assert_eq!(of("MOST", "LARGE"), NONE);
     assert_eq!(of("SMALL", "LEAST"), NONE);
 }
+
+#[test]
+fn a_string_of_a_text_has_room_with_its_end() {
+    let write = |bound: &str, text: &str, scan: &str| {
+        rules(&format!(
+            "static ssize_t f(struct file *file, const char __user *u, size_t n, loff_t *pos)\n{{\n\
+             \tchar small[8], large[64], buf[32];\n\tchar *text;\n\tint ret, a;\n\n{bound}{text}\tret = {scan};\n\
+             \tif (ret != 1)\n\t\treturn -EINVAL;\n\tuse(file, small, large);\n\treturn n;\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\n"
+        ))
+    };
+    let copied = "\ttext = memdup_user_nul(u, n);\n\tif (IS_ERR(text))\n\t\treturn PTR_ERR(text);\n\tfile->private_data = text;\n";
+    let own =
+        "\tmemset(buf, 0, sizeof(buf));\n\tif (copy_from_user(buf, u, n))\n\t\treturn -EFAULT;\n";
+    let at_most = |most: &str| format!("\tif (*pos != 0 || n > {most})\n\t\treturn -EINVAL;\n");
+    for (bound, text, scan) in [
+        (
+            at_most("sizeof(small)"),
+            copied,
+            "sscanf(text, \"%s\", small)",
+        ),
+        (at_most("100"), copied, "sscanf(text, \"%s\", large)"),
+        (String::new(), copied, "sscanf(text, \"%s\", large)"),
+        (at_most("31"), own, "sscanf(buf, \"%s\", small)"),
+        (
+            at_most("sizeof(buf) - 1"),
+            own,
+            "sscanf(buf, \"set %s\", small)",
+        ),
+        (at_most("31"), own, "sscanf(buf, \"%8s\", small)"),
+        (at_most("31"), own, "sscanf(buf, \"%d %12s\", &a, small)"),
+    ] {
+        assert_eq!(
+            write(&bound, text, scan),
+            ["beyond-variable"],
+            "{bound} {scan}"
+        );
+    }
+    for (bound, text, scan) in [
+        (
+            at_most("sizeof(small) - 1"),
+            copied,
+            "sscanf(text, \"%s\", small)",
+        ),
+        (at_most("4"), copied, "sscanf(text, \"%s\", small)"),
+        (
+            at_most("sizeof(small)"),
+            copied,
+            "sscanf(text, \"x%s\", small)",
+        ),
+        (String::new(), copied, "sscanf(text, \"%63s\", large)"),
+        (at_most("31"), own, "sscanf(buf, \"%s\", large)"),
+        (at_most("31"), own, "sscanf(buf, \"%7s\", small)"),
+        (at_most("31"), own, "sscanf(buf, \"%*s %7s\", small)"),
+        (at_most("7"), own, "sscanf(buf, \"%s\", small)"),
+    ] {
+        assert_eq!(write(&bound, text, scan), NONE, "{bound} {scan}");
+    }
+}

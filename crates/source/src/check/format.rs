@@ -205,6 +205,46 @@ pub(crate) fn scanned(format: &str) -> Option<usize> {
     Some(found)
 }
 
+/// A string that a format of scanf() takes from a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScannedString {
+    /// Which of the arguments behind the format it goes to.
+    pub(crate) into: usize,
+    /// How long it may be, where that is said.
+    pub(crate) most: Option<u64>,
+    /// How many bytes of the text stand before it at least.
+    pub(crate) before: u64,
+}
+
+/// Those of a format; none of one that is not understood.
+pub(crate) fn scanned_strings(format: &str) -> Option<Vec<ScannedString>> {
+    let (mut found, mut into, mut before) = (Vec::new(), 0, 0);
+    let mut rest = format.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            // White space stands for none as well.
+            before += u64::from(!byte.is_ascii_whitespace() && byte != b'\\');
+            continue;
+        }
+        let dropped = rest.next_if_eq(&b'*').is_some();
+        let most = number(&mut rest);
+        while rest.next_if(|own| b"hlzjtLq".contains(own)).is_some() {}
+        match rest.next()? {
+            b'%' => {}
+            b's' if !dropped => found.push(ScannedString {
+                into,
+                most: (most > 0).then_some(most),
+                before,
+            }),
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' | b's' | b'n' => {}
+            _ => return None,
+        }
+        before += 1;
+        into += usize::from(!dropped);
+    }
+    Some(found)
+}
+
 /// The number that comes next; 0 where there is none.
 fn number(rest: &mut std::iter::Peekable<std::str::Bytes<'_>>) -> u64 {
     let mut value = 0_u64;

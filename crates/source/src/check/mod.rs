@@ -108,6 +108,7 @@ mod rounds;
 mod rule;
 mod rules;
 mod scanned;
+mod scanned_string;
 mod set_elements;
 mod settled;
 mod short;

@@ -19,6 +19,7 @@ use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
+use crate::check::scanned_string::{TooLong, too_long};
 use crate::check::short::short;
 use crate::check::space::{self, array_bytes};
 use crate::check::told_room::{ToldRoom, told_room};
@@ -90,6 +91,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
         out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
+        out.extend(too_long(function, *call).map(|own| scanned(function, &own)));
         out.extend(told_room(function, *call).map(|own| more_room(function, &own)));
         out.extend(
             expanded(function, *call)
@@ -310,6 +312,22 @@ fn overrun(function: &FunctionContext<'_>, own: &Overrun) -> Violation {
     violation.confidence = Confidence::Medium;
     let mark = file.mark(own.shown, "a program reads it");
     violation.related.push(mark);
+    violation
+}
+
+/// A string that sscanf() takes into an array which may not have room for it.
+fn scanned(function: &FunctionContext<'_>, own: &TooLong) -> Violation {
+    let file = function.file;
+    let bytes = match own.bytes {
+        Some(bytes) => format!("up to {bytes} bytes"),
+        None => "as many bytes as the program likes".to_owned(),
+    };
+    let told = format!(
+        "{}() writes {bytes} with the 0 at the end, and {} has {}",
+        own.name, own.array, own.size
+    );
+    let mut violation = file.violation(&INFO, own.call, "may write on", told);
+    violation.confidence = Confidence::Medium;
     violation
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Results {
     /// Which argument says how many bits they make.
     makes_bits: HashMap<String, usize>,
     gives_page: HashMap<String, GivesPage>,
+    /// Which argument says how many bytes they copy, behind which they put a 0.
+    ends_copy: HashMap<String, usize>,
 }
 
 impl Results {
@@ -33,6 +35,7 @@ impl Results {
             picks_bit: calls.each(|does| does.picks_bit),
             makes_bits: calls.each(|does| does.makes_bits),
             gives_page: calls.each(|does| does.gives_page),
+            ends_copy: calls.each(|does| does.ends_copy),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
@@ -54,6 +57,11 @@ impl Results {
     /// What is known of the page of memory that a call of that name gives the address of.
     pub(crate) fn gives_page(&self, name: &str) -> Option<GivesPage> {
         self.gives_page.get(name).copied()
+    }
+
+    /// Which argument of a call of that name says how many bytes it copies, behind which it puts a 0.
+    pub(crate) fn ends_copy(&self, name: &str) -> Option<usize> {
+        self.ends_copy.get(name).copied()
     }
 
     /// Which arguments of a call of that name say what string it writes, of which its result says
