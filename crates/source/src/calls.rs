@@ -157,6 +157,7 @@ pub(crate) struct Does {
     pub(crate) cuts: Option<Clears>,
     pub(crate) duplicated: Option<usize>,
     pub(crate) ends_copy: Option<usize>,
+    pub(crate) finds: Option<usize>,
     pub(crate) at_most: Option<usize>,
     pub(crate) fills_from: Option<FillsFrom>,
     pub(crate) same: Option<usize>,

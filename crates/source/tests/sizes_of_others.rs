@@ -186,3 +186,36 @@ fn a_string_of_a_text_has_room_with_its_end() {
         assert_eq!(write(&bound, text, scan), NONE, "{bound} {scan}");
     }
 }
+
+#[test]
+fn a_0_that_is_refused_is_none() {
+    let of = |asked: &str, reads: &str| {
+        rules(&format!(
+            "static ssize_t f(struct file *file, const char __user *u, size_t n, loff_t *pos)\n{{\n\
+             \tchar *text, *end, *at;\n\tssize_t ret = -EINVAL;\n\n\tif (n > 512)\n\t\treturn -EINVAL;\n\
+             \ttext = memdup_user(u, n);\n\tif (IS_ERR(text))\n\t\treturn PTR_ERR(text);\n{asked}\
+             \tret = {reads};\nout:\n\tkfree(text);\n\treturn ret;\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\n"
+        ))
+    };
+    let reads = "run(strlen(text))";
+    for wrong in [
+        "\tif (memchr(text, 0, n))\n\t\tgoto out;\n",
+        "\tif (n < 2 || memchr(text, '\\0', n))\n\t\tgoto out;\n",
+        "\tend = memchr(text, '\\n', n);\n\tif (end)\n\t\t*end = '\\0';\n",
+        "\tif (!memchr(text, '=', n))\n\t\tgoto out;\n",
+        "\tat = text + 1;\n\tif (*at) {\n\t\t*at = 0;\n\t}\n",
+        "\tat = text;\n\tif (isspace(*at))\n\t\tgoto out;\n",
+    ] {
+        assert_eq!(of(wrong, reads), ["unterminated-string"], "{wrong}");
+    }
+    for right in [
+        "\tif (!memchr(text, 0, n))\n\t\tgoto out;\n",
+        "\tif (memchr(text, '\\0', n) == NULL)\n\t\tgoto out;\n",
+        "\tend = memchr(text, '\\n', n);\n\tif (!end)\n\t\tgoto out;\n\t*end = '\\0';\n",
+        "\tend = memchr(text, '\\0', n);\n\tif (!end)\n\t\tgoto out;\n",
+        "\tif (memchr(text, 0, n))\n\t\tgoto out;\n\ttext[n - 1] = 0;\n",
+    ] {
+        assert_eq!(of(right, reads), NONE, "{right}");
+    }
+}

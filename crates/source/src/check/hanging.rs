@@ -9,6 +9,7 @@ use crate::span::Span;
 
 use super::bounded::is_loop;
 use super::context::FunctionContext;
+use super::found_byte::holds_place_of_byte;
 
 /// Where elements of an object are set.
 pub(crate) struct Hanging<'h> {
@@ -59,6 +60,14 @@ impl<'h> Hanging<'h> {
     /// Whether a condition asks for a byte that is not 0: `*p == '\n'`, `isspace(*p)`.
     fn asks_for_byte(&self, function: &FunctionContext<'_>, asked: Node<'_>) -> bool {
         let own = function.expression_of(asked);
+        // `if (*p)`, `if (p)` of where a byte was found.
+        let whole = own.uncast().1;
+        let found = whole
+            .name()
+            .is_some_and(|name| holds_place_of_byte(function, name));
+        if found || matches!(whole.term, Term::Behind(_)) && self.is_byte(whole) {
+            return true;
+        }
         own.any(&|part| match &part.term {
             Term::Binary(left, operator, right) if operator == "==" || operator == "!=" => {
                 let of = |one: &Expression, other: &Expression| {
@@ -112,7 +121,7 @@ fn is_character(own: &Expression) -> bool {
 }
 
 /// `'\0'`, `0`
-fn is_end(own: &Expression) -> bool {
+pub(crate) fn is_end(own: &Expression) -> bool {
     let own = own.uncast().1;
     own.is_zero()
         || matches!(&own.term, Term::Other(words) if matches!(words.as_slice(), [word] if word == "'\\0'"))

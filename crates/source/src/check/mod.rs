@@ -51,6 +51,7 @@ mod filled;
 mod filled_place;
 mod forced;
 mod format;
+mod found_byte;
 mod from_below;
 mod handed;
 mod handed_on;

@@ -4,6 +4,7 @@ use crate::Direction;
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
+use crate::check::found_byte::{is_refused, looks_for_end};
 use crate::check::hanging::Hanging;
 use crate::check::measured::{Measured, measured};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -256,6 +257,7 @@ impl<'e> Bytes<'e> {
                     let sets = self.may_hold(left) && left.name().is_none();
                     sets && !hanging.takes(function, node)
                 }
+                Term::Call(..) if is_no_end(function, &own, at) => false,
                 Term::Call(..) => own.call().is_none_or(|(name, given)| {
                     let copies = words.access(name).is_some()
                         || words.allocates(name).is_some()
@@ -289,9 +291,22 @@ impl<'e> Bytes<'e> {
     }
 }
 
-/// `s[n]`: whoever is given one byte of a string does not know where it lies.
+/// Whether a call only looks for a byte, and what is read has no 0 by that: it is another byte, or a 0 is
+/// refused.
+fn is_no_end(function: &FunctionContext<'_>, call: &Expression, at: Span) -> bool {
+    match looks_for_end(function, call) {
+        Some(true) => is_refused(function, call, at),
+        Some(false) => true,
+        None => false,
+    }
+}
+
+/// `s[n]`, `*s`: whoever is given one byte of a string does not know where it lies.
 fn is_byte(own: &Expression) -> bool {
-    matches!(&own.uncast().1.term, Term::Element { array, .. } if array.name().is_some())
+    match &own.uncast().1.term {
+        Term::Element { array: of, .. } | Term::Behind(of) => of.name().is_some(),
+        _ => false,
+    }
 }
 
 fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
@@ -399,7 +414,7 @@ fn aliases(function: &FunctionContext<'_>, root: &str) -> Vec<String> {
         let mut values = function.graph.assignments();
         let next = values.find(|(name, value)| {
             let own = || function.expression(*value);
-            !known(name) && own().is_some_and(|own| leads_to(&own, &known))
+            !known(name) && own().is_some_and(|own| leads_to(function, &own, &known))
         });
         let Some((name, _)) = next else {
             return found;
@@ -409,11 +424,21 @@ fn aliases(function: &FunctionContext<'_>, root: &str) -> Vec<String> {
     }
 }
 
-fn leads_to(own: &Expression, known: &dyn Fn(&str) -> bool) -> bool {
-    match &own.uncast().1.term {
+fn leads_to(
+    function: &FunctionContext<'_>,
+    own: &Expression,
+    known: &dyn Fn(&str) -> bool,
+) -> bool {
+    let own = own.uncast().1;
+    match &own.term {
         Term::Name(name) => known(name),
         Term::Address(place) => place.root().name().is_some_and(known),
-        Term::Binary(left, _, _) => leads_to(left, known),
+        Term::Binary(left, _, _) => leads_to(function, left, known),
+        Term::Call(_, given) => {
+            let first = given.first();
+            let looks = looks_for_end(function, own).is_some();
+            looks && first.is_some_and(|own| leads_to(function, own, known))
+        }
         _ => false,
     }
 }

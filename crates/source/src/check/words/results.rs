@@ -26,6 +26,8 @@ pub(crate) struct Results {
     gives_page: HashMap<String, GivesPage>,
     /// Which argument says how many bytes they copy, behind which they put a 0.
     ends_copy: HashMap<String, usize>,
+    /// Which argument is the byte that they look for.
+    finds: HashMap<String, usize>,
 }
 
 impl Results {
@@ -36,6 +38,7 @@ impl Results {
             makes_bits: calls.each(|does| does.makes_bits),
             gives_page: calls.each(|does| does.gives_page),
             ends_copy: calls.each(|does| does.ends_copy),
+            finds: calls.each(|does| does.finds),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
@@ -62,6 +65,11 @@ impl Results {
     /// Which argument of a call of that name says how many bytes it copies, behind which it puts a 0.
     pub(crate) fn ends_copy(&self, name: &str) -> Option<usize> {
         self.ends_copy.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is the byte that it looks for in what its first one leads to.
+    pub(crate) fn finds(&self, name: &str) -> Option<usize> {
+        self.finds.get(name).copied()
     }
 
     /// Which arguments of a call of that name say what string it writes, of which its result says
