@@ -123,3 +123,14 @@ fn is_of_whole(function: &FunctionContext<'_>, size: &Expression, member: &Expre
 fn is_size(own: &Expression) -> bool {
     matches!(own.term, Term::SizeOf(_) | Term::SizeOfType(_))
 }
+
+/// Whether an access copies a place by its own size: `copy_to_user(p, &x, sizeof(x))`. Most do,
+/// and to say so takes no look at a type.
+pub(crate) fn has_its_own_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let count = access.bytes.as_ref().map(|own| &own.uncast().1.term);
+    let Some(Term::SizeOf(measured)) = count else {
+        return false;
+    };
+    let value = function.expression_of(access.value_node);
+    matches!(&value.uncast().1.term, Term::Address(place) if place == measured)
+}

@@ -10,7 +10,7 @@ use crate::check::expanded::{Expanded, expanded};
 use crate::check::from_below::from_below;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
-use crate::check::member_as_whole::{AsWhole, member_as_whole};
+use crate::check::member_as_whole::{AsWhole, has_its_own_size, member_as_whole};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
@@ -112,17 +112,6 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     {
         out.extend(taken_for_more(function, local));
     }
-}
-
-/// Whether an access copies a place by its own size: `copy_to_user(p, &x, sizeof(x))`. Most do,
-/// and to say so takes no look at a type.
-fn has_its_own_size(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
-    let count = access.bytes.as_ref().map(|own| &own.uncast().1.term);
-    let Some(Term::SizeOf(measured)) = count else {
-        return false;
-    };
-    let value = function.expression_of(access.value_node);
-    matches!(&value.uncast().1.term, Term::Address(place) if place == measured)
 }
 
 /// Whether a function of the file, which copies what it is given, asks whether that is more than
