@@ -353,3 +353,40 @@ fn what_a_function_adds_to_nothing_is_no_value() {
         assert_eq!(of(right, "u32 value"), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_pointer_is_the_kernels_or_the_users() {
+    let of = |asked: &str, from: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, struct update *p, u32 n)\n{{\n\tvoid __user *from;\n\n{asked}\
+             \tfrom = {from};\n\tif (copy_from_user(&d->kept, from, sizeof(d->kept)))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    let asked = "\tif (!p->on)\n\t\treturn 0;\n";
+    for wrong in [
+        "(void __user *)p",
+        "(void __user *)p + n",
+        "(void __force __user *)p + d->used",
+        "(void __user *)((char *)p + n)",
+    ] {
+        assert_eq!(of(asked, wrong), ["swapped-arguments"], "{wrong}");
+    }
+    for right in [
+        "*(void __user **)((void *)p + n)",
+        "(void __user *)p->from",
+        "(void __user *)(unsigned long)p->from + n",
+        "u64_to_user_ptr(p->from)",
+    ] {
+        assert_eq!(of(asked, right), NONE, "{right}");
+    }
+    // Another way may have told which one it is.
+    let apart = "\tif (d->used) {\n\t\td->kept = p->kept;\n\t\treturn 0;\n\t}\n";
+    assert_eq!(of(apart, "(void __user *)p"), NONE);
+    // A number is none until a cast makes it one.
+    let number = "static int f(struct dev *d, unsigned long p)\n{\n\tvoid __user *to = (void __user *)p;\n\tint i;\n\n\
+         \ti = look(d, ((struct update __user *)p)->data);\n\tif (i)\n\t\treturn i;\n\
+         \treturn copy_to_user(to, &d->kept, sizeof(d->kept)) ? -EFAULT : 0;\n}\n";
+    assert_eq!(rules(number), NONE);
+    let taken = format!("\tp = (struct update *)d->at;\n{asked}");
+    assert_eq!(of(&taken, "(void __user *)p"), NONE);
+}

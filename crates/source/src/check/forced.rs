@@ -120,7 +120,7 @@ fn is_of_arrays(function: &FunctionContext<'_>, place: &Expression) -> bool {
 
 /// Whether nothing that a pointer takes may be an address of the user's: a number, a cast, one
 /// that is declared so, what an access has fetched.
-fn leads_to_kernel(function: &FunctionContext<'_>, name: &str) -> bool {
+pub(crate) fn leads_to_kernel(function: &FunctionContext<'_>, name: &str) -> bool {
     let graph = function.graph;
     let fetches = |own: &Access<'_>| own.count.is_none() && own.word.direction == Direction::Read;
     let mut fetched = function.accesses.iter().filter(|own| fetches(own));

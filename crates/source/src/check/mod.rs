@@ -49,6 +49,7 @@ mod fetched;
 mod fill;
 mod filled;
 mod filled_place;
+mod followed;
 mod forced;
 mod format;
 mod found_byte;

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 use crate::check::accesses::Access;
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::followed::followed;
 use crate::check::forced::{cast_place, kernels_place};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
@@ -36,7 +37,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .accesses
             .iter()
             .chain(function.through)
-            .filter_map(|own| swapped(function, own)),
+            .filter_map(|own| swapped(function, own).or_else(|| as_both(function, own))),
     );
     sizes(function, out);
     if has_cast(function) {
@@ -69,6 +70,21 @@ fn has_cast(function: &FunctionContext<'_>) -> bool {
         found = own && words.any(|own| own.span.of(function.file.text) == b"__user");
     });
     found
+}
+
+/// A pointer that the function follows, and that an access is given for one of the user's.
+fn as_both(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = followed(function, access)?;
+    let (file, name) = (function.file, &own.name);
+    let message = format!(
+        "{name} is followed as the kernel's on line {}, and {}() is given it for an address of the user's",
+        function.line(own.at),
+        access.word.name
+    );
+    let mut violation = file.violation(&INFO, access.span, "the kernel's", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.at, "followed here"));
+    Some(violation)
 }
 
 /// An address of the kernel's that a cast makes the user's, by force or not, and that a function is
