@@ -311,11 +311,15 @@ fn what_a_round_leaves_out_is_not_set() {
 #[test]
 fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
     let asked = |filler: &str, made: &str, count: &str| {
+        let free = match made.contains("_page(") {
+            true => "free_page((unsigned long)buf)",
+            false => "kfree(buf)",
+        };
         rules(&format!(
             "{filler}static ssize_t f(struct file *file, char __user *u, size_t count, loff_t *at)\n{{\n\
              \tstruct dev *d = file->private_data;\n\tssize_t n;\n\t{made};\n\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
              \tn = dump(d, buf);\n\tif (n >= 0)\n\t\tn = simple_read_from_buffer(u, count, at, buf, {count});\n\
-             \tkfree(buf);\n\treturn n;\n}}\n\
+             \t{free};\n\treturn n;\n}}\n\
              static const struct file_operations ops = {{ .read = f }};\n"
         ))
     };
@@ -404,7 +408,7 @@ fn elements_are_as_long_as_what_the_pointer_leads_to() {
         rules(&format!(
             "static int f(struct dev *d, void __user *u, u32 n)\n{{\n\t{kind} *all;\n\tu32 i;\n\n\tall = {made};\n\
              \tif (IS_ERR(all))\n\t\treturn PTR_ERR(all);\n\tfor (i = 0; i < {until}; i++)\n\t\tuse(d, all[i]);\n\
-             \tkfree(all);\n\treturn 0;\n}}\n"
+             \tkvfree(all);\n\treturn 0;\n}}\n"
         ))
     };
     for (kind, wrong) in [
