@@ -196,3 +196,16 @@ fn what_a_fault_left_is_used_before_the_fault_is_told() {
     let both = "\tret = get_user(v, p);\n\tret |= get_user(other, p + 1);\n\tlimit = v;\n\tif (ret)\n\t\treturn -EFAULT;\n\td->on = other;";
     assert_eq!(limited(both), NONE);
 }
+
+#[test]
+fn what_has_another_name_may_be_given_back_by_that() {
+    let shared = |other: &str| {
+        said(&format!(
+            "static int send(struct dev *d, void __user *p, size_t n)\n{{\n\tvoid *data = kmalloc(n, GFP_KERNEL);\n\tstruct req *r = {other};\n\tint ret;\n\n\
+             \tret = -EFAULT;\n\tif (copy_from_user(data, p, n))\n\t\tgoto done;\n\tif (d->off) {{\n\t\tret = -EINVAL;\n\t\tgoto done;\n\t}}\n\
+             \tret = unpack(&data, d);\n\tkfree(data);\n\treturn ret;\ndone:\n\tkfree(r);\n\treturn ret;\n}}\n"
+        ))
+    };
+    assert_eq!(shared("data"), NONE);
+    assert_eq!(shared("d->req"), ["kept-memory"]);
+}

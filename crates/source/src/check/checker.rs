@@ -249,7 +249,7 @@ impl<'v> Checker<'v> {
             let atomic = interest.atomic || faults && known.name_lockers(text, &named);
             let calls = || {
                 let any = known.name_any(text, &named);
-                any && !(known.are_given_on(text, tokens) && !is_called(text, body))
+                any && (is_called(text, body) || !known.are_given_on(text, tokens))
             };
             let kept = interest.lock && interests.has_pointer(header, tokens);
             let mut hands = || interests.hands(header, tokens, &file);

@@ -25,7 +25,7 @@ use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
-use super::read_in::ReadIn;
+use super::read_in::AllRead;
 use super::words::CheckWords;
 
 /// A file as its words show it.
@@ -50,7 +50,7 @@ pub(crate) struct FileContext<'a> {
     /// What no caller has from the user.
     pub(crate) nobody: RefCell<HashSet<AskedOfCallers>>,
     /// What the function that begins there reads as strings, so many helpers deep.
-    pub(crate) read_in: RefCell<HashMap<(usize, usize), Rc<[ReadIn]>>>,
+    pub(crate) read_in: RefCell<HashMap<(usize, usize), AllRead>>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
     /// Who calls which of its functions, and as what tables have them, once that was asked.

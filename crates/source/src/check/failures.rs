@@ -8,6 +8,7 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fate::{Arm, is_error};
+use super::locks;
 
 /// So many conditions of a function are looked at.
 const MOST: usize = 256;
@@ -48,12 +49,22 @@ fn is_told(function: &FunctionContext<'_>, variable: &str, name: &str) -> bool {
         value.is_some_and(|value| match value.uncast().1.call() {
             Some((call, given)) => {
                 let words = function.file.words;
-                let tells = words.tells_errors(call) || words.tells_null(call);
+                let tells = words.tells_errors(call)
+                    || words.tells_null(call)
+                    || may_give_back(function, call);
                 tells && given.iter().any(|own| own.uncast().1.name() == Some(name))
             }
             None => false,
         })
     })
+}
+
+/// Whether a function of the file gives something back, maybe what it is given, where it fails.
+fn may_give_back(function: &FunctionContext<'_>, call: &str) -> bool {
+    let file = function.file;
+    let body = file.body_named(call);
+    let back = |name: &str| file.words.gives_back(name);
+    body.is_some_and(|body| locks::names(function, body, back))
 }
 
 /// All of a function, in the order of its nodes.

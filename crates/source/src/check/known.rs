@@ -108,19 +108,19 @@ impl Summaries {
     /// nothing of that can be misread, and nothing comes behind it.
     pub(crate) fn are_given_on(&self, text: &[u8], tokens: &[Token]) -> bool {
         let word = |at: usize| tokens.get(at).map(|own| own.span.of(text));
-        let known = |at: &usize| {
-            let named = word(*at).filter(|own| self.names.may_hold(Hashed::of(own)));
+        let known = |at: usize| {
+            let named = word(at).filter(|own| self.names.may_hold(Hashed::of(own)));
             let name = named.and_then(answer::text);
-            let own = name.and_then(|name| self.get(name));
-            own.is_some_and(Summary::tells)
+            name.and_then(|name| self.get(name))
         };
+        let mut told = (0..tokens.len()).filter_map(|at| Some((at, known(at)?)));
         let given_on = |at: usize| {
             let returned = at.checked_sub(1).and_then(word) == Some(b"return");
             let end = closing(tokens, at + 1).filter(|_| returned);
             let end = end.and_then(|end| tokens.get(end + 1));
             end.is_some_and(|own| own.is(b';'))
         };
-        (0..tokens.len()).filter(known).all(given_on)
+        told.all(|(at, own)| !own.tells() || own.only_gives() && given_on(at))
     }
 
     /// Those of some words that may be names of what is known.
@@ -195,6 +195,13 @@ impl Summary {
             || self.told.is_some()
             || self.copies.is_some()
             || !self.fetches.is_empty()
+    }
+
+    /// Whether what it gives is a number, and all that a caller has to know of it: not what it does to
+    /// what it is given.
+    fn only_gives(&self) -> bool {
+        let pointer = self.fails.is_some() || self.duplicates.is_some();
+        !pointer && self.copies.is_none() && self.fetches.is_empty()
     }
 
     /// What is so of both definitions of a function, on the two sides of an `#if`.

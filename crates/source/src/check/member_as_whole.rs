@@ -39,10 +39,12 @@ pub(crate) fn member_as_whole(
     if !is_size(count) {
         return bounded(function, place, access);
     }
+    // A type takes a search of the headers.
+    (address && !has_its_own_size(function, access)).then_some(())?;
     let (whole, front, of) = whole(function, place)?;
     let bytes = space::bytes(function, count).filter(|bytes| *bytes == whole)?;
     let users = || extent::element(function, &access.user_root) == Some(of.size);
-    (address && of.size < bytes && (front > 0 || users())).then(|| AsWhole {
+    (of.size < bytes && (front > 0 || users())).then(|| AsWhole {
         bytes: bytes.to_string(),
         member: place.clone(),
         own: of.size,

@@ -1,5 +1,7 @@
 //! What functions of a file read as strings, of what they are given.
 
+use std::rc::Rc;
+
 use crate::expression::Expression;
 
 /// A string that a function reads of what it is given.
@@ -16,3 +18,6 @@ pub(crate) struct ReadIn {
     /// Whether the words say in which function of the file.
     pub(crate) within: bool,
 }
+
+/// All that one reads.
+pub(crate) type AllRead = Rc<[ReadIn]>;

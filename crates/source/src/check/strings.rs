@@ -18,7 +18,7 @@ use super::callee::look_into;
 use super::context::FunctionContext;
 use super::format::{Part, literal, parts};
 use super::hanging::Hanging;
-use super::read_in::ReadIn;
+use super::read_in::{AllRead, ReadIn};
 use super::space;
 use super::tokens::parameters;
 
@@ -181,7 +181,7 @@ fn in_helper(
 }
 
 /// The same as the function names it, which is looked for once.
-fn read_in(function: &FunctionContext<'_>, (body, left): (&Body, usize)) -> Rc<[ReadIn]> {
+fn read_in(function: &FunctionContext<'_>, (body, left): (&Body, usize)) -> AllRead {
     let file = function.file;
     let asked = (body.span.start, left);
     if let Some(known) = file.read_in.borrow().get(&asked) {
@@ -199,7 +199,7 @@ fn read_in(function: &FunctionContext<'_>, (body, left): (&Body, usize)) -> Rc<[
     });
     // Another function may be able to pay for the look.
     let known = read.is_some() || !file.in_part.get();
-    let read: Rc<[ReadIn]> = read.into_iter().flatten().collect();
+    let read: AllRead = read.into_iter().flatten().collect();
     if known {
         file.read_in.borrow_mut().insert(asked, Rc::clone(&read));
     }

@@ -92,6 +92,32 @@ impl<'f, 's> Placed<'f, 's> {
             })
     }
 
+    /// Whether the position, or what is made of it, may be as much as the number of bytes is bounded by:
+    /// two bounds may add up to all there is.
+    fn reaches(&self, count: &str, asked: &Expression) -> bool {
+        let Term::Binary(left, _, right) = &asked.term else {
+            return false;
+        };
+        let (function, graph) = (self.function, self.function.graph);
+        let all = match left.uncast().1.name() == Some(count) {
+            true => right.uncast().1,
+            false => left.uncast().1,
+        };
+        let made = all.name().and_then(|name| graph.only_value(name));
+        let made = made.and_then(|value| function.expression(value));
+        let made = made.as_ref().map_or(all, |own| own.uncast().1);
+        let tests = graph.comparisons.iter();
+        let mut tests = tests.filter_map(|own| function.expression(*own));
+        tests.any(|own| {
+            let held = |side: &Expression| *side == *all || *side == *made;
+            let same = match &own.term {
+                Term::Binary(left, _, right) => held(left.uncast().1) || held(right.uncast().1),
+                _ => false,
+            };
+            same && self.is_ordered(&own) && self.hangs_but(&own, count)
+        })
+    }
+
     fn is_access(&self, call: &Expression) -> bool {
         let words = self.function.file.words;
         let call = call.call();
@@ -115,7 +141,9 @@ impl<'f, 's> Placed<'f, 's> {
         let value = function.expression_of(access.value_node);
         let from = self.begin(value.uncast().1)?;
         let asked = self.only_bound(name, access.span)?;
-        (!self.is_judged(name)).then_some(())?;
+        // Of a position that nothing bounds another rule says that.
+        let test = function.expression(asked)?;
+        (self.reaches(name, &test) && !self.is_judged(name)).then_some(())?;
         Some(Unplaced {
             access: access.span,
             count: name.to_owned(),

@@ -47,17 +47,19 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let other_size = |own: &&Access<'_>| !has_its_own_size(function, own);
-    let through = function.through.iter().filter(other_size);
+    let through = function.through.iter();
     let through = through.filter(|own| !bounds_itself(function, own));
-    let copies = function.accesses.iter().filter(other_size).chain(through);
+    let copies = function.accesses.iter().chain(through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
         let told = from_inside(function, access)
             .or_else(|| where_it_lies(function, access))
             .or_else(|| behind_its_front(function, access))
             .or_else(|| from_behind(function, access))
-            .or_else(|| copied(function, &Copied::by(function, access)?))
+            .or_else(|| {
+                (!has_its_own_size(function, access)).then_some(())?;
+                copied(function, &Copied::by(function, access)?)
+            })
             .or_else(|| allocated(function, access))
             .or_else(|| {
                 Some(as_whole(

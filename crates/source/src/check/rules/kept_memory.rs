@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::check::context::FunctionContext;
@@ -187,10 +188,13 @@ impl<'o, 's> Take<'o, 's> {
         let comes = |own: &Fault, to: &HashSet<usize>| own.nodes.iter().any(|at| to.contains(at));
         let given = |own: &&Fault| own.nodes.iter().any(|at| !self.owner.at(*at).is_empty());
         let faults = faults.iter().filter(|own| !own.frees || !given(own));
+        // Who has another name for it may give it back, or ask for it, by that.
+        let shared = OnceCell::new();
         let asked = |own: &&Fault| {
             own.condition.is_none_or(|own| {
                 let owner = &self.owner;
                 !asks_itself(owner.function, own, &owner.local.name)
+                    && !*shared.get_or_init(|| self.is_shared())
             })
         };
         // Last what takes longest.
@@ -207,6 +211,16 @@ impl<'o, 's> Take<'o, 's> {
             Some((fault, exits.min()?))
         });
         left.next()
+    }
+
+    /// Whether another variable takes its value as it is.
+    fn is_shared(&self) -> bool {
+        let (function, name) = (self.owner.function, &self.owner.local.name);
+        let mut taken = function.graph.assignments();
+        taken.any(|(other, value)| {
+            let value = function.expression(value).filter(|_| other != name);
+            value.is_some_and(|value| value.uncast().1.name() == Some(name))
+        })
     }
 
     fn exit(&self, arm: &Arm) -> Option<Span> {

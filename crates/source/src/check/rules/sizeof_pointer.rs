@@ -38,8 +38,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let walks = matches!(&value.term, Term::Address(of) if of.name() == access.address.name());
         told.or_else(|| {
             let address = function.expression(access.user).filter(|_| !walks)?;
-            wrong(function, access.node, &access.word.name, &address, count)
-                .filter(|_| !is_as_large(function, &value, count))
+            wrong(function, access.node, &access.word.name, &address, count).filter(|_| {
+                address.uncast().1.name().is_none() || !is_as_large(function, &value, count)
+            })
         })
     });
     let clears = function
