@@ -196,8 +196,8 @@ pub(super) struct Stands<'r> {
     root: &'r Path,
     began: i64,
     files: BTreeMap<Name, Stand>,
-    /// Those of them that are ordinary files.
-    ordinary: HashSet<Name>,
+    /// Those of them that are there and no ordinary files: few, if any.
+    others: HashSet<Name>,
 }
 
 impl<'r> Stands<'r> {
@@ -205,18 +205,18 @@ impl<'r> Stands<'r> {
     pub(super) fn of(root: &'r Path, paths: &[TreePath], began: i64) -> Self {
         let one = |path: &TreePath| {
             let about = fs::metadata(root.join(path));
-            let ordinary = matches!(&about, Ok(about) if about.is_file());
-            (path.name().clone(), told(&about, began), ordinary)
+            let other = matches!(&about, Ok(about) if !about.is_file());
+            (path.name().clone(), told(&about, began), other)
         };
         let all: Vec<(Name, Stand, bool)> = paths.par_iter().map(one).collect();
-        let ordinary = all.iter().filter(|(_, _, ordinary)| *ordinary);
-        let ordinary = ordinary.map(|(name, _, _)| name.clone()).collect();
+        let others = all.iter().filter(|(_, _, other)| *other);
+        let others = others.map(|(name, _, _)| name.clone()).collect();
         let files = all.into_iter().map(|(name, stand, _)| (name, stand));
         Self {
             root,
             began,
             files: files.collect(),
-            ordinary,
+            others,
         }
     }
 
@@ -253,7 +253,12 @@ impl<'s> Watch<'s> {
     /// Whether a C file of the tree was an ordinary one when all of them were looked at, so
     /// that it need not be looked at again before it is opened.
     pub(super) fn is_ordinary(&self, name: &Name) -> bool {
-        self.stands.ordinary.contains(name)
+        let stands = self.stands;
+        let there = matches!(
+            stands.files.get(name),
+            Some(Stand::Settled(_) | Stand::Unsettled)
+        );
+        there && !stands.others.contains(name)
     }
 
     /// Reads a file for what another says.
