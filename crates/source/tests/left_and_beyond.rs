@@ -310,11 +310,7 @@ fn what_a_round_leaves_out_is_not_set() {
 
 #[test]
 fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
-    let asked = |filler: &str, made: &str, count: &str| {
-        let free = match made.contains("_page(") {
-            true => "free_page((unsigned long)buf)",
-            false => "kfree(buf)",
-        };
+    let asked = |filler: &str, (made, free): (&str, &str), count: &str| {
         rules(&format!(
             "{filler}static ssize_t f(struct file *file, char __user *u, size_t count, loff_t *at)\n{{\n\
              \tstruct dev *d = file->private_data;\n\tssize_t n;\n\t{made};\n\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
@@ -329,25 +325,26 @@ fn behind_the_string_of_a_function_of_the_file_lies_what_lay_there() {
         "{}static ssize_t dump(struct dev *d, char *to)\n{{\n\treturn one(d, to);\n}}\n",
         lines.replace("dump", "one")
     );
-    let memory = "char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL)";
-    let page = "char *buf = (char *)__get_free_page(GFP_KERNEL)";
+    let (heap, pages) = ("kfree(buf)", "free_page((unsigned long)buf)");
+    let memory = ("char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL)", heap);
+    let page = ("char *buf = (char *)__get_free_page(GFP_KERNEL)", pages);
     for filler in [lines, &further] {
         for made in [memory, page] {
             assert_eq!(
                 asked(filler, made, "PAGE_SIZE"),
                 ["copied-holes"],
-                "{filler} {made}"
+                "{filler} {made:?}"
             );
-            assert_eq!(asked(filler, made, "n"), NONE, "{filler} {made}");
+            assert_eq!(asked(filler, made, "n"), NONE, "{filler} {made:?}");
         }
         for cleared in [
-            "char *buf = kzalloc(PAGE_SIZE, GFP_KERNEL)",
-            "char *buf = (char *)get_zeroed_page(GFP_KERNEL)",
+            ("char *buf = kzalloc(PAGE_SIZE, GFP_KERNEL)", heap),
+            ("char *buf = (char *)get_zeroed_page(GFP_KERNEL)", pages),
         ] {
             assert_eq!(
                 asked(filler, cleared, "PAGE_SIZE"),
                 NONE,
-                "{filler} {cleared}"
+                "{filler} {cleared:?}"
             );
         }
     }

@@ -43,19 +43,16 @@ fn a_position_that_the_call_adds_counts_once() {
             "{wrong}"
         );
     }
-    for right in [
-        "d->buf, d->size, pos",
-        "d->buf + 16, d->size, pos",
-        "d->buf + own, d->size, pos",
-        "d->buf + *pos - own, d->size, pos",
-        "d->buf + *pos, d->size, &own",
-        "&d->buf[d->at], d->size, pos",
+    // Another position says where the other object begins.
+    let taken = "\town = d->at;\n";
+    for (own, right) in [
+        ("", "d->buf, d->size, pos"),
+        ("", "d->buf + 16, d->size, pos"),
+        (taken, "d->buf + own, d->size, pos"),
+        (taken, "d->buf + *pos - own, d->size, pos"),
+        (taken, "d->buf + *pos, d->size, &own"),
+        ("", "&d->buf[d->at], d->size, pos"),
     ] {
-        // Another position says where the other object begins.
-        let own = match right.contains("own") {
-            true => "\town = d->at;\n",
-            false => "",
-        };
         assert_eq!(write(own, right), NONE, "{right}");
     }
     let read = |from: &str| {

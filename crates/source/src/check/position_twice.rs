@@ -66,11 +66,7 @@ fn added(function: &FunctionContext<'_>, sum: &Expression, value: &Expression) -
             Term::Element { index, .. } => index.uncast().1.joined("+"),
             _ => return None,
         },
-        _ => {
-            let mut parts = sum.joined("+");
-            parts.remove(0);
-            parts
-        }
+        _ => sum.joined("+").into_iter().skip(1).collect(),
     };
     let mut parts = parts.into_iter().map(|own| own.uncast().1);
     let own = parts.find(|own| *own == value || is_value(function, own, value));
