@@ -70,7 +70,34 @@ pub(crate) trait Parts<'t> {
 
     /// Whether it is a statement.
     fn is_statement(&self) -> bool;
+
+    /// Whether it is an expression by itself, and its place is read as no other.
+    fn is_expression(&self) -> bool;
 }
+
+const EXPRESSIONS: [&str; 21] = [
+    "assignment_expression",
+    "binary_expression",
+    "call_expression",
+    "cast_expression",
+    "char_literal",
+    "compound_literal_expression",
+    "conditional_expression",
+    "false",
+    "field_expression",
+    "identifier",
+    "null",
+    "number_literal",
+    "offsetof_expression",
+    "parenthesized_expression",
+    "pointer_expression",
+    "sizeof_expression",
+    "string_literal",
+    "subscript_expression",
+    "true",
+    "unary_expression",
+    "update_expression",
+];
 
 /// The grammar's statements.
 const STATEMENTS: [&str; 16] = [
@@ -105,6 +132,10 @@ impl<'t> Parts<'t> for Node<'t> {
 
     fn is_statement(&self) -> bool {
         STATEMENTS.contains(&self.known_kind())
+    }
+
+    fn is_expression(&self) -> bool {
+        EXPRESSIONS.contains(&self.known_kind())
     }
 }
 

@@ -3,7 +3,7 @@
 use tollgate_defect::answer;
 
 use crate::hashed::{HashMap, HashSet};
-use crate::lex::Token;
+use crate::lex::{Token, TokenKind};
 use crate::search::{Hashed, Likely};
 
 use super::words::CheckWords;
@@ -33,7 +33,7 @@ impl Callers {
         let mut all = Self::default();
         let names = Likely::of(places.keys().map(String::as_bytes));
         let named = |own: &Token| {
-            let word = own.span.of(text);
+            let word = (own.kind == TokenKind::Word).then(|| own.span.of(text))?;
             names.may_hold(Hashed::of(word)).then_some(word)
         };
         for (at, inside) in bodies.iter().enumerate() {
@@ -53,7 +53,10 @@ impl Callers {
             let [dot, member, equal, name] = four else {
                 continue;
             };
-            let name = named(name).filter(|_| dot.is(b'.') && equal.is(b'='));
+            if !dot.is(b'.') || !equal.is(b'=') {
+                continue;
+            }
+            let name = named(name);
             let name = name.filter(|_| words.handlers().get(member.span.of(text)).is_some());
             if let Some(name) = name {
                 note(places, &mut all.handlers, name, at + 1);

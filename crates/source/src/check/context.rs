@@ -637,7 +637,7 @@ impl FunctionContext<'_> {
         let seen = self
             .root
             .named_descendant_for_byte_range(place.start, place.end);
-        if let Some(node) = seen.filter(|node| span(*node) == place && is_expression(*node)) {
+        if let Some(node) = seen.filter(|node| span(*node) == place && node.is_expression()) {
             return Some(self.expression_of(node));
         }
         Expression::read(self.file.text, place, self.context.vocabulary).map(Rc::new)
@@ -770,28 +770,4 @@ impl FunctionContext<'_> {
     pub(crate) fn line(&self, span: Span) -> u32 {
         self.file.lines.position(span.start).line
     }
-}
-
-/// The nodes that are read as expressions; any other place is parsed by itself.
-const EXPRESSIONS: [&str; 14] = [
-    "assignment_expression",
-    "binary_expression",
-    "call_expression",
-    "cast_expression",
-    "conditional_expression",
-    "field_expression",
-    "identifier",
-    "number_literal",
-    "parenthesized_expression",
-    "pointer_expression",
-    "sizeof_expression",
-    "subscript_expression",
-    "unary_expression",
-    "update_expression",
-];
-
-/// Whether a node is an expression by itself: what stands in parentheses of a statement is
-/// read without them.
-fn is_expression(node: Node<'_>) -> bool {
-    EXPRESSIONS.contains(&node.known_kind())
 }

@@ -318,7 +318,8 @@ fn by_name(
     at: Span,
     search: &mut Search,
 ) -> Option<String> {
-    if !search.is_new(function, name) {
+    // Most indices only count: what follows takes longer.
+    if !search.is_new(function, name) || only_counts(function, name) {
         return None;
     }
     let again = repeated(function, name);
@@ -374,6 +375,21 @@ fn by_name(
     let source =
         source.filter(|_| !search.counts(function) || !search.is_limited(function, name, at));
     source.or_else(|| anew(function, name, at, search))
+}
+
+/// Whether a variable of the function takes constants and steps, and nothing else.
+fn only_counts(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let counts = |effect: &Effect| match &effect.kind {
+        EffectKind::Write(write) => write.value.is_none() || write.constant.is_some(),
+        EffectKind::Read | EffectKind::Handed { by_address: false } => true,
+        EffectKind::Address | EffectKind::Handed { by_address: true } => false,
+    };
+    let mut accesses = function.accesses.iter();
+    let mut effects = graph.effects.iter();
+    !function.is_parameter(name)
+        && effects.all(|own| counts(own) || graph.name_of(own) != name)
+        && !accesses.any(|own| own.value_root == name)
 }
 
 /// The same of a variable that takes one value, but for constants, or that a read fills.
