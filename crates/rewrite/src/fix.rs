@@ -16,7 +16,7 @@ use crate::masks::{self, Tells};
 use crate::message::Facts;
 use crate::offers::{Offers, UACCESS};
 use crate::plan::Plan;
-use crate::planning::{checked, pieces, plan, rounds, zero};
+use crate::planning::{Around, checked, pieces, plan, rounds, zero};
 use crate::prefix::prefix;
 use crate::refusal::{FixError, Reason, Refusal};
 use crate::request::{Patched, ReadTree, Request};
@@ -462,9 +462,16 @@ fn besides(subject: &Subject<'_>, run: &Run, form: &dyn Form, refusal: Refusal) 
 
 fn plans_for(subject: &Subject<'_>, run: &Run) -> (Vec<Plan>, Option<Refusal>) {
     let in_pieces = || -> Vec<Plan> {
-        let pieces = pieces(subject, run).into_iter();
-        // The refusal of the whole is the one that is said.
-        pieces.flat_map(|piece| plan(subject, &piece)).collect()
+        let of = |around| -> Vec<Plan> {
+            let pieces = pieces(subject, run, around).into_iter();
+            // The refusal of the whole is the one that is said.
+            pieces.flat_map(|piece| plan(subject, &piece)).collect()
+        };
+        let plans = of(Around::Harm);
+        match plans.is_empty() {
+            true => of(Around::Unplaced),
+            false => plans,
+        }
     };
     match plan(subject, run) {
         Ok(whole) if !subject.styled.weaves && is_woven(subject, &whole) => {

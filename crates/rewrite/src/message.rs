@@ -178,6 +178,10 @@ impl Facts<'_> {
         if self.plans.iter().any(|plan| plan.stops) {
             text += " One thing changes: the accesses stop at the first fault, where the later ones were still tried.";
         }
+        let carried = |plan: &Plan| plan.chained.as_ref().is_some_and(|own| own.carried);
+        if self.plans.iter().any(carried) {
+            text += " Nor are they tried behind an error from before.";
+        }
         if self.plans.iter().any(skips) {
             text += " What stands between them does not happen then, either.";
         }

@@ -187,6 +187,8 @@ pub(crate) struct Chained {
     pub(crate) success: String,
     /// Whether later accesses used to happen after a fault.
     pub(crate) stops: bool,
+    /// Whether it may hold an error from before, behind which no window is opened.
+    pub(crate) carried: bool,
 }
 
 /// A pointer that each access moves on by one.

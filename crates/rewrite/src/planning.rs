@@ -30,7 +30,7 @@ use tollgate_source::{
     Direction, EffectKind, Exit, Form, Hazard, Run, Site, Span, Step, StepKind, Trait,
 };
 
-pub(crate) use pieces::pieces;
+pub(crate) use pieces::{Around, pieces};
 
 /// What a window for the run must do.
 pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
@@ -45,7 +45,9 @@ pub(crate) fn plan(subject: &Subject<'_>, run: &Run) -> Result<Plan, Refusal> {
         None => range::of(subject, run)?,
     };
     let (fault, region) = way_out(subject, run, chained.as_ref())?;
-    carried::check(subject, run)?;
+    if !chained.as_ref().is_some_and(|own| own.carried) {
+        carried::check(subject, run)?;
+    }
     carried::unused(subject, run)?;
     let rest = condition::outside(subject, run, &object, &size)?;
     if chained.is_some() && (rest.before.is_some() || rest.behind.is_some()) {
@@ -96,14 +98,14 @@ fn way_out(
 }
 
 /// What keeps the fault of accesses that may stop at the first, where no test behind them
-/// says what is done then.
+/// says what is done then, or what keeps it may hold an error from before.
 fn untested(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
-    match Fault::of(subject, run) {
-        Err(refusal) if refusal.reason == Reason::Untested && subject.stop_at_first_fault => {
-            chained::joined(subject, run)
-        }
-        _ => None,
-    }
+    let untested = match Fault::of(subject, run) {
+        Err(refusal) => refusal.reason == Reason::Untested,
+        Ok(_) => carried::check(subject, run).is_err(),
+    };
+    let may = untested && subject.stop_at_first_fault;
+    may.then(|| chained::joined(subject, run)).flatten()
 }
 
 fn way(subject: &Subject<'_>, run: &Run) -> Result<&'static str, Refusal> {

@@ -532,6 +532,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             success,
             ..
         } = chained;
+        let outer = indent;
+        let indent = &match chained.carried {
+            true => format!("{outer}\t"),
+            false => outer.to_owned(),
+        };
         let cleared = self.cleared(plan, indent);
         let head = format!("if (user{}_access_begin", plan.way);
         let range = [plan.object.as_str(), plan.size.as_str()];
@@ -542,6 +547,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         let text = format!(
             "{cleared}{indent}{variable} = {fault};\n{begin}\n{accesses}\n{inner}{variable} = {success};\n{label}:\n{inner}{end}\n{indent}}}"
         );
+        let text = match chained.carried {
+            true => format!("{outer}if (!{variable}) {{\n{text}\n{outer}}}"),
+            false => text,
+        };
         self.replace(plan, plan.region, &text, true);
     }
 

@@ -64,7 +64,7 @@ const MIXED: &str = "of the two windows of the file, both for writes, one is ope
     opens each as the other is";
 
 /// Why fix and the maintainers write it differently.
-const EXPLAINED: [(&str, &str); 9] = [
+const EXPLAINED: [(&str, &str); 11] = [
     (
         "drivers/gpu/drm/i915/gem/i915_gem_execbuffer.c: eb_copy_relocations",
         MIXED,
@@ -74,6 +74,15 @@ const EXPLAINED: [(&str, &str); 9] = [
         MIXED,
     ),
     ("arch/powerpc/kernel/signal_32.c: handle_rt_signal32", FRAME),
+    (
+        "arch/powerpc/kernel/signal_32.c: restore_tm_user_regs",
+        FRAME,
+    ),
+    (
+        "arch/powerpc/kernel/signal_32.c: handle_signal32",
+        "the window goes on over lines of the preprocessor and over calls that have accesses of their own; fix ends one before \
+         such a line and opens another behind it",
+    ),
     ("arch/x86/kernel/signal_32.c: ia32_setup_frame", FRAME),
     ("arch/x86/kernel/signal_32.c: ia32_setup_rt_frame", FRAME),
     ("arch/x86/kernel/signal_64.c: x64_setup_rt_frame", FRAME),

@@ -6,6 +6,7 @@
 mod fixing;
 
 use fixing::{file, fix_in, fixed, refused, stopping};
+use tollgate_rewrite::Request;
 
 #[test]
 fn writes_that_go_on_stop_only_if_that_is_asked_for() {
@@ -95,4 +96,70 @@ fn what_the_flag_does_not_allow_is_not_promised() {
     );
     let bare = "\tput_user(1, &p->a);\n\tput_user(2, &p->b);\n\treturn 0;\n";
     assert!(!refused(bare).contains("--stop") && !left(bare).contains("--stop"));
+}
+
+/// A fault that the variable holds from before is the first: no window is opened behind it.
+#[test]
+fn a_fault_from_before_keeps_the_window_closed() {
+    let of = |before: &str, behind: &str| {
+        format!(
+            "\tint err = 0;\n\n{before}\tk->a = c;\n\terr |= __put_user(1, &p->a);\n\terr |= __put_user(2, &p->b);\n{behind}"
+        )
+    };
+    let copied = "\terr |= __copy_to_user(&p->data, k->data, 8);\n";
+    let asked = "\twork(k);\n\tif (err)\n\t\treturn -EFAULT;\n\treturn 0;\n";
+    insta::assert_snapshot!(fixed(&of(copied, asked), &stopping()));
+    let patched = fix_in(&file(&of(copied, asked)), "f", &stopping()).unwrap();
+    let words: Vec<&str> = patched.body.split_whitespace().collect();
+    assert!(
+        words
+            .join(" ")
+            .contains("Nor are they tried behind an error from before."),
+        "{}",
+        patched.body
+    );
+    let opens = |body: &str| {
+        let fixed = fix_in(&file(body), "f", &stopping()).map(|own| own.rewritten);
+        fixed.is_ok_and(|own| String::from_utf8_lossy(&own).contains("if (!err) {"))
+    };
+    for before in [
+        copied,
+        "\terr = __put_user(c, &k->user->a);\n",
+        "\tif (c)\n\t\terr = -EFAULT;\n",
+        // What another call tells is joined with the faults, and is an error with them.
+        "\terr |= save(k);\n",
+    ] {
+        for behind in [asked, "\treturn err;\n"] {
+            assert!(opens(&of(before, behind)), "{before}{behind}");
+        }
+    }
+    for before in [
+        "\terr = c;\n",
+        "\terr = work(k);\n",
+        "\terr |= c;\n",
+        "\twork(&err);\n",
+        "\terr++;\n",
+    ] {
+        assert!(!opens(&of(before, asked)), "{before}");
+    }
+    // Without leave to stop, the accesses were still tried.
+    assert!(refused(&of(copied, asked)).contains("--stop-at-first-fault"));
+}
+
+/// Reads that no longer happen leave what they fill, which only who says so may take.
+#[test]
+fn reads_behind_a_fault_from_before_take_both_flags() {
+    let body = "\tint err;\n\n\terr = __copy_from_user(k->data, &p->data, 8);\n\tk->c = c;\n\
+        \terr |= __get_user(k->a, &p->a);\n\terr |= __get_user(k->b, &p->b);\n\twork(k);\n\treturn err;\n";
+    let both = Request {
+        no_zero_on_fault: true,
+        ..stopping()
+    };
+    assert!(fix_in(&file(body), "f", &stopping()).is_err());
+    insta::assert_snapshot!(fixed(body, &both));
+    // What the function itself looks at is no longer 0 there.
+    let own = body
+        .replace("__get_user(k->b,", "__get_user(c,")
+        .replace("work(k)", "work(c)");
+    assert!(fix_in(&file(&own), "f", &both).is_err());
 }

@@ -695,3 +695,34 @@ fn a_pointer_that_the_way_out_reads_keeps_its_value() {
     let text = fixed(Style::Masked, body);
     assert!(text.contains("\tmasked = p;\n"), "{text}");
 }
+
+/// What a function makes of each value that it reads is made of the copy, in the same order.
+#[test]
+fn statements_between_reads_happen_behind_the_copy() {
+    let file = |between: &str| {
+        format!(
+            "#include <linux/uaccess.h>\n\nstruct s {{\n\tint a;\n\tint b;\n}};\n\nint f(struct s __user *p, struct k *k)\n{{\n\
+            \tint v, w;\n\n\tif (get_user(v, &p->a))\n\t\treturn -EFAULT;\n{between}\tif (get_user(w, &p->b))\n\t\treturn -EFAULT;\n\
+            \tk->b = w;\n\treturn 0;\n}}\n"
+        )
+    };
+    let request = request(Style::StructCopy);
+    let patched = fix_with(MASKED, &file("\tk->a = (k->a & 0xff00) | v;\n"), &request).unwrap();
+    insta::assert_snapshot!(String::from_utf8(patched.rewritten).unwrap());
+    let words: Vec<&str> = patched.body.split_whitespace().collect();
+    let told = "on a fault nothing of what stands between the reads happens, where what stood before the fault did.";
+    assert!(words.join(" ").contains(told), "{}", patched.body);
+    assert!(
+        !fix_with(MASKED, &file(""), &request)
+            .unwrap()
+            .body
+            .contains("stands between")
+    );
+    // A call may do anything, and another pointer leads elsewhere.
+    for other in ["\twork(k);\n", "\tp++;\n"] {
+        assert!(fix_with(MASKED, &file(other), &request).is_err(), "{other}");
+    }
+    let writes = file("\tk->a = v;\n").replace("get_user", "put_user");
+    let refusal = fix_with(MASKED, &writes, &request).unwrap_err().to_string();
+    assert!(refusal.contains("statement stands between"), "{refusal}");
+}

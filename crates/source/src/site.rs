@@ -127,6 +127,8 @@ impl<'a> Context<'a> {
 
     fn object_of(&self, inner: Node<'_>) -> (String, Reach) {
         match inner.known_kind() {
+            // Nobody reads a pointer there by hand: it is an array of the object's.
+            "field_expression" if self.is_user_struct(inner) => self.place(inner),
             "identifier" | "field_expression" | "subscript_expression" => {
                 (self.written(inner), Reach::Whole)
             }
@@ -158,6 +160,11 @@ impl<'a> Context<'a> {
         let (Some(left), Some(right)) = (node.part("left"), node.part("right")) else {
             return (self.written(node), Reach::Computed);
         };
+        let array = bare(left);
+        let own = array.known_kind() == "field_expression" && self.is_user_struct(array);
+        if own && self.operator(node) == b"+" {
+            return self.element_of_member(array, Some(right));
+        }
         let object = self.object(left);
         match (self.operator(node), &object.1) {
             (b"+", Reach::Whole) if !self.is_cast(left) => (object.0, self.element(right)),
@@ -195,16 +202,22 @@ impl<'a> Context<'a> {
     /// An element of the user's array, or of an array inside the user's struct.
     fn subscript(&self, node: Node<'_>) -> (String, Reach) {
         let array = bare(argument(node));
-        let index = node
-            .part("index")
-            .map_or(Reach::Computed, |index| self.element(index));
+        let index = node.part("index");
         if array.known_kind() != "field_expression" || !self.is_user_struct(array) {
-            return (self.written(array), index);
+            let reach = index.map_or(Reach::Computed, |index| self.element(index));
+            return (self.written(array), reach);
         }
-        match (self.place(array), index) {
-            ((object, _), Reach::Element(_)) => (object, Reach::Field),
-            ((object, _), _) => (object, Reach::Computed),
-        }
+        self.element_of_member(array, index)
+    }
+
+    /// An element of an array that is a member: whether it has so many says its type.
+    fn element_of_member(&self, array: Node<'_>, index: Option<Node<'_>>) -> (String, Reach) {
+        let known = |index| self.is_constant(index) || self.element(index) != Reach::Computed;
+        let reach = match index.is_some_and(known) {
+            true => Reach::Field,
+            false => Reach::Computed,
+        };
+        (self.place(array).0, reach)
     }
 
     fn is_user_struct(&self, field: Node<'_>) -> bool {
@@ -247,7 +260,12 @@ impl<'a> Context<'a> {
 
     pub(crate) fn has_constant_index(&self, subscript: Node<'_>) -> bool {
         let index = subscript.part("index");
-        let text = index.map(|index| self.seen(index)).unwrap_or_default();
+        index.is_some_and(|index| self.is_constant(index))
+    }
+
+    /// Whether an index is a number, or a name as constants have it.
+    fn is_constant(&self, index: Node<'_>) -> bool {
+        let text = self.seen(index);
         let constant = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
         !text.is_empty() && text.iter().all(constant)
     }

@@ -77,7 +77,6 @@ fn every_form_is_known() {
     insta::assert_snapshot!(describe(&analyse(include_bytes!("forms.c"))));
 }
 
-/// The lines of the accesses of each run.
 /// The objects of the runs of a function behind a macro, and the windows that are saved.
 fn objects(defined: &str, body: &str) -> Vec<(Vec<String>, usize)> {
     let text = format!(
@@ -151,6 +150,33 @@ fn a_macro_accesses_the_object_of_its_body() {
     assert_eq!(said(captured, &one), "to 2");
 }
 
+/// Nobody reads a pointer of the user's structure by hand: what stands for an address there is
+/// an array in it.
+#[test]
+fn an_array_that_is_a_member_is_in_its_structure() {
+    let said = |one: &str, two: &str| {
+        let body =
+            format!("\tif (put_user(1, {one}) || put_user(2, {two}))\n\t\treturn 1;\n\treturn 0;");
+        let all = objects("NONE", &body).into_iter();
+        all.map(|(objects, _)| objects.join("+"))
+            .collect::<String>()
+    };
+    for array in [
+        "to->list",
+        "to->list + 3",
+        "(to->list) + LAST",
+        "to->list + *v",
+        "to->in.list + 1",
+        "&to->list[1]",
+    ] {
+        assert_eq!(said("&to->a", array), "to", "{array}");
+    }
+    // A pointer of the kernel's structure is the user's.
+    assert_eq!(said("&to->a", "v->list + 1"), "to+v->list");
+    assert_eq!(said("v->list", "v->list + 1"), "v->list");
+}
+
+/// The lines of the accesses of each run.
 fn lines_of_runs(body: &str) -> Vec<Vec<u32>> {
     let text = format!("int f(struct s __user *p)\n{{\n{body}}}\n");
     let report = analyse(text.as_bytes());

@@ -4,7 +4,8 @@
 //! first fault, `err |= access; err |= access;` of which something asks only later.
 
 use tollgate_source::{
-    Direction, EffectKind, Exit, Form, Jump, Run, Span, StatementKind, Step, StepKind, Trait,
+    Direction, EffectKind, Exit, Expression, Form, Jump, Run, Span, StatementKind, Step, StepKind,
+    Trait, Write,
 };
 
 use crate::plan::{Chained, Fault};
@@ -18,13 +19,13 @@ pub(crate) fn of(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
         fault: "-EFAULT".to_owned(),
         success: "0".to_owned(),
         stops: false,
+        carried: false,
     });
     chain.or_else(|| settled(subject, run))
 }
 
 /// What keeps the fault of `err |= access; err |= access;`, all of which happened until
-/// now, where nothing right behind them asks for it: the variable, which has to be 0
-/// before. Of a read that no longer happens something might look at what it filled.
+/// now, where nothing right behind them asks for it: the variable. Of a read that no longer happens something might look at what it filled.
 pub(crate) fn joined(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
     let (first, rest) = run.steps.split_first()?;
     let own = |step: &'_ Step| match &step.kind {
@@ -35,22 +36,55 @@ pub(crate) fn joined(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
     };
     let (form, variable) = own(first)?;
     let more = |step: &Step| own(step).is_some_and(|own| own == (Form::ErrOr, variable.clone()));
-    let writes = run.count(Direction::Read) == 0;
+    let writes = run.count(Direction::Read) == 0 || subject.no_zero_on_fault;
     if !matches!(form, Form::Assign | Form::ErrOr) || !writes || !rest.iter().all(more) {
         return None;
     }
     // What others see may not be a fault before there is one.
     subject.flow.local(&variable).filter(|local| local.plain)?;
-    let zero = match is_carried(subject, run, first, &variable) {
-        true => held(subject, run, &variable)? == "0",
-        false => true,
-    };
-    (zero && !subject.needs(run, &variable)).then_some(Chained {
+    // A fault that it holds from before is the first.
+    let zero = || held(subject, run, &variable).as_deref() == Some("0");
+    let carried = is_carried(subject, run, first, &variable) && !zero();
+    let known = !carried || holds_faults(subject, &variable);
+    (known && !subject.needs(run, &variable)).then_some(Chained {
         variable,
         fault: "-EFAULT".to_owned(),
         success: "0".to_owned(),
         stops: true,
+        carried,
     })
+}
+
+/// Whether a variable holds nothing but what accesses gave, and errors of other calls that it
+/// takes in beside them: `err |= save(regs)`.
+fn holds_faults(subject: &Subject<'_>, variable: &str) -> bool {
+    let flow = subject.flow;
+    let mut effects = flow.effects_in(subject.function.body);
+    let is_fault = |own: &Write| match own.value {
+        Some(value) => gives_fault(subject, own, value),
+        None => !own.next,
+    };
+    effects.all(|effect| match &effect.kind {
+        _ if flow.name_of(effect) != variable => true,
+        EffectKind::Read => true,
+        EffectKind::Write(own) => is_fault(own),
+        EffectKind::Address | EffectKind::Handed { .. } => false,
+    })
+}
+
+/// Whether a value is 0 or what a fault leaves.
+fn gives_fault(subject: &Subject<'_>, write: &Write, value: Span) -> bool {
+    let constant = write.constant.as_deref();
+    let vocabulary = subject.vocabulary;
+    let accesses = |name: &str| {
+        let name = name.as_bytes();
+        vocabulary.access(name).is_some() || vocabulary.copy(name).is_some()
+    };
+    let calls = |own: Expression| {
+        own.call()
+            .is_some_and(|(name, _)| write.compound || accesses(name))
+    };
+    matches!(constant, Some("0" | "-EFAULT")) || subject.expression(value).is_some_and(calls)
 }
 
 /// `ret = 1; … if (access || access) ret = 0;`: what the variable held is known.
@@ -72,6 +106,7 @@ fn settled(subject: &Subject<'_>, run: &Run) -> Option<Chained> {
         fault,
         success,
         stops: false,
+        carried: false,
     })
 }
 

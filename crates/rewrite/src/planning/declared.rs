@@ -49,13 +49,34 @@ pub(crate) struct Member {
     pub(crate) index: Option<String>,
 }
 
-/// `a`, `b` of an access to `&object->a.b`, where every index is a number or a name.
+/// `a`, `b` of an access to `&object->a.b`, where every index is a number or a name; `a[0]` of
+/// `object->a` and `a[1]` of `object->a + 1`.
 pub(crate) fn path(subject: &Subject<'_>, site: &Site, object: &str) -> Option<Vec<Member>> {
     let address = subject.expression(site.address)?;
-    let Term::Address(place) = &address.term else {
-        return None;
-    };
-    members(place, &subject.written(object)?)
+    let object = subject.written(object)?;
+    match &address.term {
+        Term::Address(place) => members(place, &object),
+        Term::Member { .. } => element(members(&address, &object)?, "0".to_owned()),
+        Term::Binary(array, operator, index) if operator == "+" => {
+            element(members(array, &object)?, index_of(index)?)
+        }
+        _ => None,
+    }
+}
+
+/// The same path to an element of the array that it leads to.
+fn element(mut path: Vec<Member>, index: String) -> Option<Vec<Member>> {
+    let last = path.last_mut().filter(|last| last.index.is_none())?;
+    last.index = Some(index);
+    Some(path)
+}
+
+/// An index that is a number or a name.
+fn index_of(index: &Expression) -> Option<String> {
+    match &index.term {
+        Term::Name(index) | Term::Number(index) => Some(index.clone()),
+        _ => None,
+    }
 }
 
 /// `a`, `b` of the place `object->a.b`.
@@ -77,23 +98,27 @@ pub(crate) fn members(place: &Expression, object: &Expression) -> Option<Vec<Mem
             });
             Some(path)
         }
-        Term::Element { array, index } => {
-            let mut path = members(array, object)?;
-            let last = path.last_mut().filter(|last| last.index.is_none())?;
-            last.index = match &index.term {
-                Term::Name(index) | Term::Number(index) => Some(index.clone()),
-                _ => return None,
-            };
-            Some(path)
-        }
+        Term::Element { array, index } => element(members(array, object)?, index_of(index)?),
         _ => None,
     }
 }
 
 /// `a[1].b`
 pub(crate) fn joined(path: &[Member]) -> String {
+    spelled(path, &str::to_owned)
+}
+
+/// The same where an index that is a constant is its number, as a layout takes it.
+pub(crate) fn numbered(subject: &Subject<'_>, path: &[Member]) -> String {
+    spelled(path, &|index| match subject.styled.types.value(index) {
+        Ok(number) => number.to_string(),
+        Err(_) => index.to_owned(),
+    })
+}
+
+fn spelled(path: &[Member], spell: &dyn Fn(&str) -> String) -> String {
     let words = path.iter().map(|member| match &member.index {
-        Some(index) => format!("{}[{index}]", member.name),
+        Some(index) => format!("{}[{}]", member.name, spell(index)),
         None => member.name.clone(),
     });
     words.collect::<Vec<_>>().join(".")
@@ -186,7 +211,7 @@ pub(crate) fn part(subject: &Subject<'_>, of: &str, path: &[Member]) -> Option<(
     if path.is_empty() {
         return Some((0, whole));
     }
-    match whole.at(&joined(path)) {
+    match whole.at(&numbered(subject, path)) {
         Ok((at, found)) => Some((at, found.clone())),
         Err(_) => None,
     }

@@ -1,17 +1,31 @@
 //! A run that no single window can serve, cut where one could end and the next
-//! begin.
+//! begin, and around what no window may hold.
 
-use tollgate_source::{Direction, Hazard, Jump, Run, Span, Step, StepKind, Trait};
+use tollgate_source::{Direction, Hazard, Jump, Reach, Run, Span, Step, StepKind, Trait};
 
+use super::harmless;
 use crate::subject::Subject;
+
+/// What a run is cut around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// What no window may hold.
+    Harm,
+    /// Accesses, too, of which nothing says where in the object they are.
+    Unplaced,
+}
 
 /// The parts of a run with at least two accesses each, to one object and with
 /// one way out. None if the run has no place to cut.
-pub(crate) fn pieces(subject: &Subject<'_>, run: &Run) -> Vec<Run> {
+pub(crate) fn pieces(subject: &Subject<'_>, run: &Run, around: Around) -> Vec<Run> {
+    let apart = |step: &Step| {
+        let unplaced = step.sites.iter().any(|at| is_unplaced(run, *at));
+        around == Around::Unplaced && unplaced || stands_apart(subject, run, step)
+    };
     let mut groups: Vec<Vec<&Step>> = Vec::new();
     for step in &run.steps {
         match groups.last_mut() {
-            Some(group) if !cuts(subject, run, group, step) => group.push(step),
+            Some(group) if !cuts(subject, run, (group, step), &apart) => group.push(step),
             _ => groups.push(vec![step]),
         }
     }
@@ -25,8 +39,20 @@ pub(crate) fn pieces(subject: &Subject<'_>, run: &Run) -> Vec<Run> {
 }
 
 /// Whether a window must end before `step`.
-fn cuts(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bool {
-    if step.kind == StepKind::Plain || group.iter().any(|s| s.kind == StepKind::Plain) {
+fn cuts(
+    subject: &Subject<'_>,
+    run: &Run,
+    (group, step): (&[&Step], &Step),
+    apart: &dyn Fn(&Step) -> bool,
+) -> bool {
+    let last = group.last();
+    if step.kind == StepKind::Plain || last.is_some_and(|s| s.kind == StepKind::Plain) {
+        return true;
+    }
+    if apart(step) || last.is_some_and(|s| apart(s)) {
+        return true;
+    }
+    if last.is_some_and(|s| !subject.has_no_directive(s.span.join(step.span))) {
         return true;
     }
     if let StepKind::Check { .. } = step.kind {
@@ -37,6 +63,27 @@ fn cuts(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bool 
     }
     let unrelated = |s: &&&Step| matches!(s.kind, StepKind::Check { .. }) && group.len() == 1;
     group.iter().any(|s| unrelated(&s)) || differs(subject, run, group, step)
+}
+
+fn is_unplaced(run: &Run, site: usize) -> bool {
+    let site = run.sites.get(site);
+    site.is_some_and(|site| site.reach == Reach::Computed)
+}
+
+/// Whether a step has no place in a window: it stands in a block, does more than to access user
+/// memory, or an argument of an access may not stay.
+fn stands_apart(subject: &Subject<'_>, run: &Run, step: &Step) -> bool {
+    let divided = step.partial && !matches!(step.kind, StepKind::Guard { .. });
+    let harms = |index: &usize| {
+        run.sites.get(*index).is_some_and(|site| {
+            // What was read before a window is known when it opens.
+            let mut site = site.clone();
+            let earlier = |own: &Hazard| matches!(own, Hazard::DependsOnRead(_));
+            site.hazards.retain(|own| !earlier(own));
+            harmless(subject, run, *index, &site, false).is_err()
+        })
+    };
+    divided || step.under.is_some() || step.sites.iter().any(harms)
 }
 
 fn differs(subject: &Subject<'_>, run: &Run, group: &[&Step], step: &Step) -> bool {
@@ -77,9 +124,12 @@ fn piece(subject: &Subject<'_>, run: &Run, group: &[&Step]) -> Option<Run> {
         .iter()
         .map(|step| step.span)
         .reduce(|all, span| all.join(span))?;
-    piece.after = behind(run, piece.span);
+    piece.after = behind(subject, run, piece.span);
     if !subject.checks_range(piece.span) {
         piece.traits.retain(|known| *known != Trait::AccessOk);
+    }
+    if subject.has_no_directive(piece.span) {
+        piece.traits.retain(|known| *known != Trait::Preprocessor);
     }
     forget_earlier_reads(&mut piece);
     Some(piece)
@@ -96,9 +146,12 @@ fn renumbered(step: &Step, indices: &[usize]) -> Step {
     }
 }
 
-fn behind(run: &Run, piece: Span) -> Option<Step> {
+/// The step behind a piece, which a configuration has wherever it has the piece.
+fn behind(subject: &Subject<'_>, run: &Run, piece: Span) -> Option<Step> {
     let next = run.steps.iter().find(|step| step.span.start >= piece.end);
-    next.or(run.after.as_ref()).cloned()
+    let next = next.or(run.after.as_ref());
+    next.filter(|next| subject.has_no_directive(piece.join(next.span)))
+        .cloned()
 }
 
 /// What was read before the piece begins is known when its window opens: a

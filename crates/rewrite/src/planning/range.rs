@@ -3,7 +3,7 @@
 use tollgate_source::{Expression, Reach, Run, Shape, Site, Span, Term, Trait};
 
 use crate::lines::on_one_line;
-use crate::planning::declared::{joined, path, pointee, size_behind, type_of};
+use crate::planning::declared::{joined, numbered, path, pointee, size_behind, type_of};
 use crate::planning::offset;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
@@ -47,7 +47,7 @@ fn member_of_array(subject: &Subject<'_>, site: &Site, object: &str) -> Result<(
     };
     let of = pointee(subject, object).map(|name| subject.styled.types.outline(&name));
     match of {
-        Some(Ok(of)) if of.at(&joined(&path)).is_ok() => Ok(()),
+        Some(Ok(of)) if of.at(&numbered(subject, &path)).is_ok() => Ok(()),
         _ => {
             let reason = Reason::Range(subject.line(site.address));
             Err(subject.refuse(site.span, reason))

@@ -223,6 +223,7 @@ fn chained(
         fault: "-EFAULT".to_owned(),
         success: "0".to_owned(),
         stops: false,
+        carried: false,
     }))
 }
 

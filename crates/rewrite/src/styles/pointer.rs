@@ -8,7 +8,7 @@ use tollgate_source::{
 use crate::lines::on_one_line;
 use crate::masks::Tells;
 use crate::plan::{Line, Plan};
-use crate::planning::declared::{Pointer, declared, joined, path};
+use crate::planning::declared::{Pointer, declared, numbered, path};
 use crate::planning::{maybe, range, zero};
 use crate::refusal::{Reason, Refusal};
 use crate::style::Style;
@@ -208,7 +208,10 @@ fn offset(
     }
     let unknown = |error| subject.refuse(site.span, Reason::Layout(error));
     match path(subject, site, &pointer.name) {
-        Some(path) => of.at(&joined(&path)).map(|(at, _)| at).map_err(unknown),
+        Some(path) => of
+            .at(&numbered(subject, &path))
+            .map(|(at, _)| at)
+            .map_err(unknown),
         None => Err(subject.refuse(site.span, Reason::Range(subject.line(site.address)))),
     }
 }

@@ -7,7 +7,7 @@ use tollgate_source::{Site, Span, Statement, StatementKind, Token};
 
 use crate::masks::Tells;
 use crate::plan::{Checked, Plan};
-use crate::planning::declared::{Pointer, joined, path};
+use crate::planning::declared::{Pointer, numbered, path};
 use crate::planning::fault::are_alike;
 use crate::refusal::{Reason, Refusal};
 use crate::styles::distance::{self, Distance, Place};
@@ -129,7 +129,7 @@ fn place(
     let unknown = |error| subject.refuse(site.span, Reason::Layout(error));
     let of = subject.styled.types.layout(&pointer.pointee());
     let of = of.map_err(unknown)?;
-    let (at, _) = of.at(&joined(&path)).map_err(unknown)?;
+    let (at, _) = of.at(&numbered(subject, &path)).map_err(unknown)?;
     Ok(Place {
         at: Distance::Known(at),
         own: true,

@@ -126,9 +126,8 @@ impl<'w, 'a> Writer<'w, 'a> {
         if reads > 0 && reads < plan.run.sites.len() {
             return refuse(Reason::BothWays);
         }
-        let statement =
-            |line: &&Line| matches!(line, Line::Verbatim(text) if !text.starts_with('/'));
-        if plan.lines.iter().any(|line| statement(&line)) {
+        // What stands between writes would happen before the copy, and so before a fault.
+        if reads == 0 && has_statements(plan) {
             return refuse(Reason::Gap);
         }
         let mut disabling = subject.vocabulary.faults_off().iter();
@@ -181,8 +180,15 @@ impl<'w, 'a> Writer<'w, 'a> {
 
     /// What the copies do that the accesses did not.
     fn changes(&self) -> Vec<String> {
-        self.groups()
+        let between = has_statements(self.plan).then(|| {
+            "One thing changes: on a fault nothing of what stands between the reads happens, where what stood \
+             before the fault did."
+                .to_owned()
+        });
+        let groups = self.groups();
+        groups
             .filter_map(|(group, _)| self.change(group))
+            .chain(between)
             .collect()
     }
 
@@ -325,6 +331,12 @@ impl<'w, 'a> Writer<'w, 'a> {
     fn columns(&self) -> usize {
         widest(&self.subject.at(self.plan.region))
     }
+}
+
+/// Whether anything but comments stands between the accesses.
+fn has_statements(plan: &Plan) -> bool {
+    let mut lines = plan.lines.iter();
+    lines.any(|line| matches!(line, Line::Verbatim(text) if !text.starts_with('/')))
 }
 
 /// Members of a copy are stored behind every access of the condition: what comes
