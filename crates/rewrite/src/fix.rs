@@ -70,7 +70,7 @@ fn of_runs(
     let report = analyser.analyse(text);
     too_large(target, &report)?;
     let function = choose(target, report.functions)?;
-    let loops = match form.spans_loops() {
+    let loops = match form.spans_loops() || form.copies_elements() {
         true => rounds::candidates(analyser.loops(text, &function), &function.runs),
         false => Vec::new(),
     };
@@ -382,7 +382,7 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
             }
         }
     }
-    looped(subject, &mut plans, &mut refused);
+    looped(subject, form, &mut plans, &mut refused);
     (plans, refused)
 }
 
@@ -415,15 +415,24 @@ fn is_served(subject: &Subject<'_>, form: &dyn Form, run: &Run, whole: &Plan) ->
     all && matches!(own, Ok(()))
 }
 
-/// A window around each loop with one access in each round.
-fn looped(subject: &Subject<'_>, plans: &mut Vec<Plan>, refused: &mut Vec<Refusal>) {
+/// A window around each loop with one access in each round, or a copy in its place.
+fn looped(
+    subject: &Subject<'_>,
+    form: &dyn Form,
+    plans: &mut Vec<Plan>,
+    refused: &mut Vec<Refusal>,
+) {
+    let plan = match form.copies_elements() {
+        true => rounds::copied::plan,
+        false => rounds::plan,
+    };
     let spans = |own: &&Loop| {
         let mut checked = plans.iter().filter(|plan| plan.checked.is_some());
         !checked.any(|plan| plan.region.contains(own.span))
     };
     let apart: Vec<&Loop> = subject.loops.iter().filter(spans).collect();
     for own in apart {
-        match rounds::plan(subject, own) {
+        match plan(subject, own) {
             Ok(plan) if plans.iter().any(|other| meet(other.region, plan.region)) => {
                 refused.push(subject.refuse(own.span, Reason::Statement));
             }

@@ -3,7 +3,7 @@
 use tollgate_source::{Direction, Jump, Step, StepKind, Trait};
 
 use crate::lines::{width, wrapped};
-use crate::plan::{Line, Plan};
+use crate::plan::{Copied, Line, Plan};
 use crate::styles::Form;
 use crate::target::argument;
 
@@ -126,7 +126,11 @@ impl Facts<'_> {
         } else {
             "once"
         };
-        format!("{} {}", self.form.change(once), self.counts())
+        let change = match self.plans.iter().all(|plan| copied(plan).is_some()) {
+            true => "Copy all elements at once.".to_owned(),
+            false => self.form.change(once),
+        };
+        format!("{change} {}", self.counts())
     }
 
     /// What each window takes the place of; how often a function comes to it is
@@ -164,7 +168,7 @@ impl Facts<'_> {
     }
 
     fn meaning(&self) -> String {
-        let mut text = self.form.range(self.plans.iter().all(is_object)).to_owned();
+        let mut text = self.range();
         if self.plans.iter().any(|plan| plan.absorbs) {
             text += ", and takes the place of access_ok()";
         }
@@ -188,6 +192,22 @@ impl Facts<'_> {
         text
     }
 
+    /// What checks which range.
+    fn range(&self) -> String {
+        let unchecked = |plan: &Plan| copied(plan).is_some_and(|own| !own.checks);
+        let some = self.plans.iter().any(unchecked);
+        if some && self.plans.iter().all(unchecked) {
+            return "A check elsewhere has to cover the range, as until now".to_owned();
+        }
+        let range = self.form.range(self.plans.iter().all(is_object));
+        match some {
+            true => format!(
+                "{range}, but that of a loop's elements, which a check elsewhere has to cover as until now"
+            ),
+            false => range.to_owned(),
+        }
+    }
+
     fn outcome(&self) -> String {
         let order = self.form.order();
         match self.plans.first().map(|plan| &plan.fault.jump) {
@@ -203,6 +223,11 @@ impl Facts<'_> {
             .windows(2)
             .all(|pair| matches!(pair, [a, b] if a.fault.jump == b.fault.jump))
     }
+}
+
+/// What a copy in the place of a loop is made of.
+fn copied(plan: &Plan) -> Option<&Copied> {
+    plan.rounds.as_ref()?.copied.as_ref()
 }
 
 /// Whether the range is that of what a pointer points to.
@@ -238,7 +263,8 @@ fn skips(plan: &Plan) -> bool {
 
 /// Whether no access of the window checked its range, nor the chain for them.
 fn was_checked_elsewhere(plan: &Plan) -> bool {
-    !plan.absorbs && plan.run.sites.iter().any(|site| !site.range_check)
+    let apart = plan.absorbs || copied(plan).is_some();
+    !apart && plan.run.sites.iter().any(|site| !site.range_check)
 }
 
 fn values(number: usize) -> String {

@@ -151,6 +151,21 @@ pub(crate) struct Rounds {
     pub(crate) moves: bool,
     /// Whether the most is what there is.
     pub(crate) exact: bool,
+    /// What one copy of all elements is made of, where it takes the place of the loop.
+    pub(crate) copied: Option<Copied>,
+}
+
+/// The function's side of a copy of an array's elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// The address of the first element, as C.
+    pub(crate) first: String,
+    /// The array.
+    pub(crate) array: String,
+    /// Whether it is filled.
+    pub(crate) reads: bool,
+    /// Whether each access checked its range.
+    pub(crate) checks: bool,
 }
 
 /// What happens on a fault.

@@ -196,6 +196,14 @@ pub enum Reason {
         "on a fault the function goes on with {0}, and it has no free error variable to say so"
     )]
     Exit(&'static str),
+    /// A loop that one copy cannot take the place of.
+    #[error(
+        "the loop does more than to access the elements of one array by those of another, each with the bytes of the other"
+    )]
+    Elements,
+    /// What counts the rounds, and is looked at behind them.
+    #[error("{0} says behind the loop how many rounds there were")]
+    Counted(String),
     /// More in the statement than accesses.
     #[error("the statement does more than access user memory")]
     Statement,

@@ -1,5 +1,6 @@
 //! The styles: each a file with what it lacks, what it writes and its words.
 
+mod array_copy;
 mod distance;
 mod form;
 mod groups;

@@ -4,7 +4,7 @@
 // A test that cannot go on has failed.
 #![allow(clippy::unwrap_used)]
 
-use tollgate_rewrite::{Request, Style};
+use tollgate_rewrite::Request;
 
 #[path = "fixing/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -227,21 +227,4 @@ fn the_message_says_how_many_rounds_there_are() {
         "{body}"
     );
     assert_eq!((before, after), (8, 1));
-}
-
-/// A copy of a structure has no rounds.
-#[test]
-fn styles_that_copy_leave_loops_alone() {
-    let request = Request {
-        style: Style::StructCopy,
-        ..Request::default()
-    };
-    let text = file(
-        "\tfor (i = 0; i < 4; i++)\n\t\tif (put_user(c, u + i))\n\t\t\treturn -EFAULT;\n\treturn 0;\n",
-    );
-    let said = fix_in(&text, "f", &request).unwrap_err().to_string();
-    assert!(
-        said.contains("copy_from_user") || said.contains("round"),
-        "{said}"
-    );
 }

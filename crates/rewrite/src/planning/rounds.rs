@@ -4,6 +4,7 @@
 
 mod body;
 mod bound;
+pub(crate) mod copied;
 mod counter;
 mod extent;
 pub(crate) mod value;
@@ -55,6 +56,7 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
         most: extent.rounds(&counter, &bound)?,
         moves: extent.moves.is_some(),
         exact: bound.is_constant(),
+        copied: None,
     };
     let plan = Plan {
         run: around(subject, own, run),

@@ -38,6 +38,11 @@ pub(crate) trait Form {
         false
     }
 
+    /// Whether it has one copy for a loop over the elements of an array.
+    fn copies_elements(&self) -> bool {
+        false
+    }
+
     /// Whether what it opens is for the way of the accesses wherever it stands.
     fn keeps_ways(&self) -> bool {
         false

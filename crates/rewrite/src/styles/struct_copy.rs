@@ -15,6 +15,7 @@ use crate::offers::Offers;
 use crate::plan::{Line, Plan};
 use crate::planning::{written, zero};
 use crate::refusal::{Reason, Refusal};
+use crate::styles::array_copy;
 use crate::styles::form::{Form, copies};
 use crate::styles::groups::{Group, Part, parts, place};
 use crate::styles::pointer;
@@ -49,11 +50,19 @@ impl Form for StructCopy {
         true
     }
 
+    fn copies_elements(&self) -> bool {
+        true
+    }
+
     fn write(&self, subject: &Subject<'_>, plans: Vec<Plan>) -> Written {
         let mut written = Written::default();
         let mut copies = Vec::new();
         let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
         for plan in plans {
+            if plan.rounds.is_some() {
+                array_copy::write(subject, plan, &mut written);
+                continue;
+            }
             match Writer::new(subject, &plan, &regions, &mut copies) {
                 Ok(writer) => {
                     written.saved += writer.saved();

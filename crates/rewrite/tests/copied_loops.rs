@@ -1,0 +1,159 @@
+//! Loops that copy an array element by element: one copy of all, or the reason why not.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+use std::io;
+
+use tollgate_rewrite::{FixError, Patched, Request, Style, Target, UACCESS, fix};
+use tollgate_source::TreePath;
+
+const HEADER: &str = "unsigned long copy_from_user(void *to, const void __user *from, unsigned long n);\n\
+                      unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);\n";
+
+fn file(body: &str) -> String {
+    format!(
+        "#include <linux/uaccess.h>\n\n#define MOST 16\n\nstruct s {{\n\tunsigned int a;\n\tunsigned short all[MOST];\n\tunsigned char bytes[MOST];\n}};\n\n\
+         struct k {{\n\tunsigned int words[MOST];\n\tunsigned short halves[MOST];\n\tunsigned char bytes[MOST];\n\t_Bool truths[MOST];\n}};\n\n\
+         int f(struct s __user *p, unsigned int __user *u, struct k *k, unsigned int *v, int c, unsigned int n)\n{{\n\
+         \tunsigned int i;\n\tunsigned int own[MOST];\n\tlong err = 0;\n\n{body}}}\n"
+    )
+}
+
+fn request() -> Request {
+    Request {
+        style: Style::StructCopy,
+        ..Request::default()
+    }
+}
+
+fn fixed(body: &str, request: &Request) -> Result<Patched, FixError> {
+    let text = file(body);
+    let tree = |path: &TreePath| match &*path.lossy() {
+        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        "f.c" => Ok(text.as_bytes().to_vec()),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let target = Target {
+        path: TreePath::within("f.c"),
+        function: "f".to_owned(),
+    };
+    fix(&tree, &target, request)
+}
+
+/// The line with the copy, without blanks around it.
+fn copy(body: &str) -> Option<String> {
+    let patched = fixed(body, &request()).ok()?;
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let at = one_line.rfind("if (")?;
+    Some(one_line.get(at..)?.replace(" return 0; }", ""))
+}
+
+fn reason(body: &str) -> String {
+    fixed(body, &request()).unwrap_err().to_string()
+}
+
+fn round(head: &str, access: &str) -> String {
+    format!("\tfor ({head})\n\t\tif ({access})\n\t\t\treturn -EFAULT;\n\treturn 0;\n")
+}
+
+const ALL: &str = "i = 0; i < MOST; i++";
+
+#[test]
+fn elements_are_copied_at_once() {
+    for (head, access, expected) in [
+        (
+            ALL,
+            "put_user(k->words[i], &u[i])",
+            "if (copy_to_user(u, k->words, MOST * sizeof(*u))) return -EFAULT;",
+        ),
+        (
+            ALL,
+            "put_user(k->halves[i], &p->all[i])",
+            "if (copy_to_user(p->all, k->halves, MOST * sizeof(*p->all))) return -EFAULT;",
+        ),
+        (
+            ALL,
+            "__get_user(own[i], u + i)",
+            "if (__copy_from_user(own, u, MOST * sizeof(*u))) return -EFAULT;",
+        ),
+        (
+            ALL,
+            "put_user(k->bytes[i], &p->bytes[i])",
+            "if (copy_to_user(p->bytes, k->bytes, MOST * sizeof(*p->bytes))) return -EFAULT;",
+        ),
+        (
+            "i = 2; i < 8; i++",
+            "put_user(v[i], &u[i])",
+            "if (copy_to_user(&u[2], &v[2], 6 * sizeof(*u))) return -EFAULT;",
+        ),
+    ] {
+        let said = copy(&round(head, access));
+        assert_eq!(said.as_deref(), Some(expected), "{access}");
+    }
+    let bounded = "\tif (n > MOST)\n\t\treturn -EINVAL;\n".to_owned();
+    let said = copy(&(bounded + &round("i = 0; i < n; i++", "put_user(v[i], &u[i])")));
+    let expected = "if (copy_to_user(u, v, n * sizeof(*u))) return -EFAULT;";
+    assert_eq!(said.as_deref(), Some(expected));
+}
+
+#[test]
+fn what_is_no_copy_of_elements_is_refused_with_its_reason() {
+    for access in [
+        // Bytes of another size, a truth, another value than the element, or another element.
+        "put_user(k->halves[i], &u[i])",
+        "put_user(k->truths[i], &p->bytes[i])",
+        "put_user(k->words[i] + 1, &u[i])",
+        "put_user(c, &u[i])",
+        "put_user(v[i + 1], &u[i])",
+        "put_user(v[0], &u[i])",
+        "put_user(v[i], &p->a)",
+        "put_user(next(v)[i], &u[i])",
+    ] {
+        assert!(copy(&round(ALL, access)).is_none(), "{access}");
+    }
+    let one = round(ALL, "put_user(v[i], &u[i])");
+    let more = one.replace("return -EFAULT;\n", "return -EFAULT;\n\t\tc++;\n\t}\n");
+    let more = more.replace("i++)\n", "i++) {\n");
+    assert!(
+        reason(&more).contains("the loop does more"),
+        "{}",
+        reason(&more)
+    );
+    let counted = one.replace("return 0;", "return i;");
+    let said = reason(&counted);
+    assert!(
+        said.contains("i says behind the loop how many rounds there were"),
+        "{said}"
+    );
+    assert!(copy(&round("i = 0; i < n; i++", "put_user(v[i], &u[i])")).is_none());
+    assert!(copy(&one.replace("&u[i])", "&u[i]) || v++ == own")).is_none());
+    let otherwise =
+        "\tif (c)\n".to_owned() + &one.replace("\treturn 0;", "\telse\n\t\tc = 1;\n\treturn 0;");
+    assert!(copy(&otherwise).is_none(), "{otherwise}");
+}
+
+/// Each access was tried, whatever faulted before.
+#[test]
+fn a_copy_that_stops_at_the_first_fault_takes_the_flag() {
+    let body =
+        "\tfor (i = 0; i < MOST; i++)\n\t\terr |= __put_user(own[i], u + i);\n\treturn err;\n";
+    assert!(
+        reason(body).contains("--stop-at-first-fault allows that"),
+        "{}",
+        reason(body)
+    );
+    let stopping = Request {
+        stop_at_first_fault: true,
+        ..request()
+    };
+    let patched = fixed(body, &stopping).unwrap();
+    insta::assert_snapshot!(patched.body);
+    let text = String::from_utf8(patched.rewritten).unwrap();
+    let expected =
+        "\tif (__copy_to_user(u, own, MOST * sizeof(*u)))\n\t\terr = -EFAULT;\n\treturn err;\n";
+    assert!(text.contains(expected), "{text}");
+    // What it fills behind the fault is others' to look at.
+    let reads = body.replace("put_user(own[i]", "get_user(k->words[i]");
+    assert!(fixed(&reads, &stopping).is_err());
+}
