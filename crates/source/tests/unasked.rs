@@ -104,6 +104,28 @@ fn a_divisor_is_asked_for_0() {
     }
 }
 
+/// Who calls a function may ask it, and what refuses 0 asks for less than something.
+#[test]
+fn a_divisor_that_is_given_is_asked_for_0_by_who_gives_it() {
+    let given = |asked: &str| {
+        said(&format!(
+            "static void spread(struct dev *d, u32 count)\n{{\n\td->bits = d->len / count;\n}}\n\n\
+             static long f(struct dev *d, u32 __user *arg)\n{{\n\tu32 count;\n\n\tif (get_user(count, arg))\n\t\treturn -EFAULT;\n\
+             {asked}\tspread(d, count);\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in ["", "\td->len = count;\n"] {
+        assert_eq!(given(wrong), ["unbounded-operand"], "{wrong}");
+    }
+    for right in [
+        "\tif (count < 2)\n\t\treturn -EINVAL;\n",
+        "\tif (count <= 1)\n\t\tcount = 2;\n",
+        "\tif (!count)\n\t\treturn -EINVAL;\n",
+    ] {
+        assert_eq!(given(right), NONE, "{right}");
+    }
+}
+
 #[test]
 fn how_far_something_is_shifted_is_bounded() {
     for own in ["\td->bits |= 1u << r.index;", "\td->bits >>= r.index;"] {

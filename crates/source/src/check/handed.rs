@@ -54,7 +54,7 @@ pub(super) fn handed(function: &FunctionContext<'_>) -> Vec<Handed> {
 }
 
 /// Whether a function does something with a parameter that may be wrong: it picks an element
-/// or shifts by it, compares a sum that it is in, or gives what goes through addresses something of it.
+/// shifts or divides by it, compares a sum that it is in, or gives what goes through addresses something of it.
 pub(super) fn picks_by(
     file: &FileContext<'_>,
     body: &Body,
@@ -91,9 +91,12 @@ pub(super) fn picks_by(
     };
     tokens.iter().enumerate().any(|(at, token)| {
         let next = tokens.get(at + 1);
+        // By `n`, `(n`, `=n`
         let shifts = || {
             let shift = token.is(b'<') && next.is_some_and(|own| own.is(b'<'));
-            shift && tokens.iter().skip(at + 2).take(2).any(named)
+            let divides = token.is(b'/') || token.is(b'%');
+            let behind = at + if shift { 2 } else { 1 };
+            (shift || divides) && tokens.iter().skip(behind).take(2).any(named)
         };
         let hands = || {
             let word = answer::text(token.span.of(file.text));

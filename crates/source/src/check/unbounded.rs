@@ -14,6 +14,7 @@ use crate::site::span;
 use crate::span::Span;
 use crate::split::Body;
 
+use super::asked::may_be_least;
 use super::bounded::{
     comes_before, is_compared, is_limited, is_limited_at_all, is_limited_member, is_limited_on_ways,
 };
@@ -508,7 +509,9 @@ fn from_a_caller(
                     None => given.clone(),
                     Some(field) => member_of(given, field)?,
                 };
-                let judged = is_asked_before(caller, &given, span(*call));
+                // `if (!n) return …;` compares nothing.
+                let judged = is_asked_before(caller, &given, span(*call))
+                    || search.from_below && !may_be_least(caller, &given);
                 (!judged).then(|| made(caller, &given, span(*call), search))?
             });
             sources.find_map(|own| own)
