@@ -53,7 +53,7 @@ pub(super) fn handed(function: &FunctionContext<'_>) -> Vec<Handed> {
     found
 }
 
-/// Whether a function does something with a parameter that may be wrong: it picks an element
+/// Whether a function does something with a parameter that may be wrong: it picks an element,
 /// shifts or divides by it, compares a sum that it is in, or gives what goes through addresses something of it.
 pub(super) fn picks_by(
     file: &FileContext<'_>,
