@@ -448,24 +448,37 @@ fn meet(one: Span, other: Span) -> bool {
 }
 
 /// What stands in the way besides, where leave to stop at the first fault would not
-/// be enough.
+/// be enough, or leave to keep what reads fill is wanted, too.
 fn besides(subject: &Subject<'_>, run: &Run, form: &dyn Form, refusal: Refusal) -> Refusal {
-    if refusal.reason != Reason::GoesOn {
-        return refusal;
-    }
     let stopping = Subject {
         stop_at_first_fault: true,
         ..*subject
     };
-    let (plans, other) = plans_for(&stopping, run);
-    let written = form.write(&stopping, plans);
-    let other = other.or(written.refused.into_iter().next());
-    match other {
-        Some(other) if written.plans.is_empty() => Refusal {
-            reason: Reason::GoesOnAnd(Box::new(other.reason)),
-            ..refusal
+    let keeping = Subject {
+        no_zero_on_fault: true,
+        ..stopping
+    };
+    let keeps = || !subject.no_zero_on_fault && allowed(&keeping, run, form).is_ok();
+    let reason = match &refusal.reason {
+        Reason::GoesOn => match allowed(&stopping, run, form) {
+            Ok(()) => Reason::GoesOn,
+            Err(_) if keeps() => Reason::GoesOnReading,
+            Err(other) => Reason::GoesOnAnd(Box::new(other)),
         },
-        _ => refusal,
+        Reason::Untested if subject.stop_at_first_fault && keeps() => Reason::UntestedReads,
+        _ => return refusal,
+    };
+    Refusal { reason, ..refusal }
+}
+
+/// Whether anything of a run has a form by what is allowed; else what stands in the way.
+fn allowed(subject: &Subject<'_>, run: &Run, form: &dyn Form) -> Result<(), Reason> {
+    let (plans, refusal) = plans_for(subject, run);
+    let written = form.write(subject, plans);
+    let other = refusal.or(written.refused.into_iter().next());
+    match other {
+        Some(other) if written.plans.is_empty() => Err(other.reason),
+        _ => Ok(()),
     }
 }
 

@@ -174,6 +174,12 @@ pub enum Reason {
         "the accesses go on after a fault, where a window would stop at the first; besides, {0}"
     )]
     GoesOnAnd(Box<Reason>),
+    /// The same of reads, where what they fill may be left as it was besides.
+    #[error(
+        "the accesses go on after a fault; a window would stop at the first, and leave what the later reads fill \
+         (--stop-at-first-fault with --no-zero-on-fault allows that)"
+    )]
+    GoesOnReading,
     /// A variable for results that may hold something already.
     #[error("{0} may hold an error from before, which the window would forget")]
     Carried(String),
@@ -188,6 +194,12 @@ pub enum Reason {
         "no test of the result stands right behind the accesses, so there is no way out to take"
     )]
     Untested,
+    /// The same, where that is all that keeps reads from stopping at the first fault.
+    #[error(
+        "no test of the result stands right behind the accesses; where they stop at the first fault, what the later reads \
+         fill is left as it was (--no-zero-on-fault allows that)"
+    )]
+    UntestedReads,
     /// Ways out that differ.
     #[error("the accesses do not all do the same on a fault")]
     Exits,
@@ -247,7 +259,8 @@ pub enum Reason {
     ReadAfterFault(String),
     /// A variable that is used after a fault of a copy.
     #[error(
-        "{0} is used after a fault: get_user() has filled it or made it zero, and a copy that faults says of no member which"
+        "{0} is used after a fault: get_user() has filled it or made it zero, and a copy that faults says of no member which \
+         (where only others than the function look at it, --no-zero-on-fault allows that)"
     )]
     CopiedAfterFault(String),
     /// A label that would be jumped to out of a scope with a cleanup.

@@ -76,10 +76,21 @@ fn what_the_flag_does_not_allow_is_not_promised() {
     let read = body
         .replace("put_user(1", "get_user(k->a")
         .replace("put_user(2", "get_user(k->b");
+    let both = "(--stop-at-first-fault with --no-zero-on-fault allows that)";
+    assert!(refused(&read).contains(both), "{}", refused(&read));
+    let allowed = Request {
+        no_zero_on_fault: true,
+        ..stopping()
+    };
+    assert!(fix_in(&file(&read), "f", &allowed).is_ok());
+    // What stands in the way of both is said instead.
+    let used = read
+        .replace("get_user(k->b", "get_user(c")
+        .replace("work(k)", "work(c)");
+    let said = refused(&used);
     assert!(
-        refused(&read).contains("at the first; besides, no test of the result stands right behind"),
-        "{}",
-        refused(&read)
+        said.contains("at the first; besides, no test of the result"),
+        "{said}"
     );
     for other in [body, &body.replace("\twork(k);\n", "")] {
         assert!(refused(other).contains("--stop-at-first-fault allows that"));
@@ -90,7 +101,8 @@ fn what_the_flag_does_not_allow_is_not_promised() {
             .to_string()
     };
     assert!(
-        left(&read).contains("no test of the result stands right behind"),
+        left(&read).contains("no test of the result stands right behind")
+            && left(&read).contains("(--no-zero-on-fault allows that)"),
         "{}",
         left(&read)
     );

@@ -81,10 +81,13 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
 /// A copy calls what it likes, and looks at no index.
 fn harmless(subject: &Subject<'_>, site: &Site) -> Result<(), Refusal> {
     let harm = |hazard: &&Hazard| !matches!(hazard, Hazard::Index(_));
-    match site.hazards.iter().find(harm) {
-        Some(_) => Err(subject.refuse(site.span, Reason::Elements)),
-        None => Ok(()),
-    }
+    let reason = match site.hazards.iter().find(harm) {
+        None => return Ok(()),
+        Some(Hazard::Wrapped(name)) => Reason::Wrapped(name.clone()),
+        Some(Hazard::SideEffect) => Reason::SideEffect,
+        Some(_) => Reason::Elements,
+    };
+    Err(subject.refuse(site.span, reason))
 }
 
 /// What happens on a fault, and the statement that the copy takes the place of.
