@@ -295,7 +295,9 @@ fn rewrite(
     changes.extend(zero::said(subject, &plans));
     changes.extend(subject.custom.and_then(|custom| custom.said(&plans)));
     if plans.is_empty() {
-        let refusal = refused.into_iter().next();
+        // What a flag allows is worth more than what comes first.
+        let allowed = refused.iter().position(|own| own.reason.is_allowed());
+        let refusal = refused.into_iter().nth(allowed.unwrap_or(0));
         let mut error = not_understood(target, function);
         if let (FixError::Refused { refusal: own, .. }, Some(refusal)) = (&mut error, refusal) {
             *own = refusal;
@@ -373,7 +375,8 @@ fn planned(subject: &Subject<'_>, form: &dyn Form) -> (Vec<Plan>, Vec<Refusal>) 
             continue;
         }
         let (found, refusal) = plans_for(subject, run);
-        refused.extend(refusal.map(|refusal| besides(subject, run, form, refusal)));
+        let by = |subject: &Subject<'_>| allowed(subject, run, form);
+        refused.extend(refusal.map(|refusal| besides(subject, refusal, &by)));
         for plan in found {
             if plans.iter().any(|other| meet(other.region, plan.region)) {
                 refused.push(subject.refuse(plan.region, Reason::Statement));
@@ -437,7 +440,13 @@ fn looped(
                 refused.push(subject.refuse(own.span, Reason::Statement));
             }
             Ok(plan) => plans.push(plan),
-            Err(refusal) => refused.push(refusal),
+            Err(refusal) => {
+                let by = |subject: &Subject<'_>| match plan(subject, own) {
+                    Ok(_) => Ok(()),
+                    Err(refusal) => Err(refusal.reason),
+                };
+                refused.push(besides(subject, refusal, &by));
+            }
         }
     }
     plans.sort_by_key(|plan| plan.region.start);
@@ -449,7 +458,11 @@ fn meet(one: Span, other: Span) -> bool {
 
 /// What stands in the way besides, where leave to stop at the first fault would not
 /// be enough, or leave to keep what reads fill is wanted, too.
-fn besides(subject: &Subject<'_>, run: &Run, form: &dyn Form, refusal: Refusal) -> Refusal {
+fn besides(
+    subject: &Subject<'_>,
+    refusal: Refusal,
+    allowed: &dyn Fn(&Subject<'_>) -> Result<(), Reason>,
+) -> Refusal {
     let stopping = Subject {
         stop_at_first_fault: true,
         ..*subject
@@ -458,9 +471,9 @@ fn besides(subject: &Subject<'_>, run: &Run, form: &dyn Form, refusal: Refusal) 
         no_zero_on_fault: true,
         ..stopping
     };
-    let keeps = || !subject.no_zero_on_fault && allowed(&keeping, run, form).is_ok();
+    let keeps = || !subject.no_zero_on_fault && allowed(&keeping).is_ok();
     let reason = match &refusal.reason {
-        Reason::GoesOn => match allowed(&stopping, run, form) {
+        Reason::GoesOn => match allowed(&stopping) {
             Ok(()) => Reason::GoesOn,
             Err(_) if keeps() => Reason::GoesOnReading,
             Err(other) => Reason::GoesOnAnd(Box::new(other)),

@@ -431,3 +431,17 @@ pub enum Reason {
     #[error("no sizes were given: say them with --sizes, such as --sizes 4,8,16")]
     NoSizes,
 }
+
+impl Reason {
+    /// Whether a flag surely allows what is refused.
+    pub(crate) fn is_allowed(&self) -> bool {
+        matches!(
+            self,
+            Self::GoesOn
+                | Self::GoesOnReading
+                | Self::UntestedReads
+                | Self::OpenOverRounds
+                | Self::Untouched { .. }
+        )
+    }
+}

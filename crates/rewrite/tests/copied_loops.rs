@@ -156,4 +156,25 @@ fn a_copy_that_stops_at_the_first_fault_takes_the_flag() {
     // What it fills behind the fault is others' to look at.
     let reads = body.replace("put_user(own[i]", "get_user(k->words[i]");
     assert!(fixed(&reads, &stopping).is_err());
+    let said = reason(&reads);
+    assert!(
+        said.contains("(--stop-at-first-fault with --no-zero-on-fault allows that)"),
+        "{said}"
+    );
+    // No flag is promised that would not help, and one that would comes before another refusal.
+    let other = body.replace("own[i]", "own[i + 1]");
+    assert!(
+        !reason(&other).contains("allows that"),
+        "{}",
+        reason(&other)
+    );
+    let more =
+        "\tif (put_user(next(k), &p->a) || put_user(next(k), &p->all[0]))\n\t\treturn -EFAULT;\n"
+            .to_owned()
+            + body;
+    assert!(
+        reason(&more).contains("--stop-at-first-fault allows that"),
+        "{}",
+        reason(&more)
+    );
 }
