@@ -208,6 +208,11 @@ pub enum Reason {
         "on a fault the function goes on with {0}, and it has no free error variable to say so"
     )]
     Exit(&'static str),
+    /// Accesses that not every configuration has.
+    #[error(
+        "a configuration may leave the accesses out and keep the function: the variable of the copy would be declared for nothing"
+    )]
+    LeftOut,
     /// A loop that one copy cannot take the place of.
     #[error(
         "the loop does more than to access the elements of one array by those of another, each with the bytes of the other"

@@ -718,6 +718,14 @@ fn statements_between_reads_happen_behind_the_copy() {
             .body
             .contains("stands between")
     );
+    // Without the option nothing would use the variable.
+    let optional = file("").replace("\tif (get_user(v", "#ifdef CONFIG_X\n\tif (get_user(v");
+    let optional = optional.replace("\tk->b = w;", "#endif\n\tk->b = 1;");
+    let refusal = fix_with(MASKED, &optional, &request).unwrap_err();
+    assert!(
+        refusal.to_string().contains("declared for nothing"),
+        "{refusal}"
+    );
     // A call may do anything, and another pointer leads elsewhere.
     for other in ["\twork(k);\n", "\tp++;\n"] {
         assert!(fix_with(MASKED, &file(other), &request).is_err(), "{other}");

@@ -135,6 +135,9 @@ impl<'w, 'a> Writer<'w, 'a> {
         if reads > 0 && reads < plan.run.sites.len() {
             return refuse(Reason::BothWays);
         }
+        if subject.conditions(plan.region) != Some(Vec::new()) {
+            return refuse(Reason::LeftOut);
+        }
         // What stands between writes would happen before the copy, and so before a fault.
         if reads == 0 && has_statements(plan) {
             return refuse(Reason::Gap);
