@@ -143,6 +143,13 @@ impl Subject<'_> {
         }
     }
 
+    /// Whether the function calls what turns page faults off: a copy is not for that.
+    pub(crate) fn disables_faults(&self) -> bool {
+        let mut disabling = self.vocabulary.faults_off().iter();
+        let body = self.function.body;
+        disabling.any(|call| self.flow.calls_to(body, call).is_some())
+    }
+
     /// What a statement asks, gives or is.
     pub(crate) fn expression_of(&self, statement: Span) -> Option<Expression> {
         let own = self.flow.statement(statement)?;

@@ -127,6 +127,18 @@ fn what_is_no_copy_of_elements_is_refused_with_its_reason() {
         "{said}"
     );
     assert!(copy(&round("i = 0; i < n; i++", "put_user(v[i], &u[i])")).is_none());
+    let commented = one.replace("i++)\n", "i++) /* all of them */\n");
+    assert!(
+        reason(&commented).contains("a comment would be lost"),
+        "{}",
+        reason(&commented)
+    );
+    let disabled = "\tpagefault_disable();\n".to_owned() + &one;
+    assert!(
+        reason(&disabled).contains("page faults"),
+        "{}",
+        reason(&disabled)
+    );
     assert!(copy(&one.replace("&u[i])", "&u[i]) || v++ == own")).is_none());
     let otherwise =
         "\tif (c)\n".to_owned() + &one.replace("\treturn 0;", "\telse\n\t\tc = 1;\n\treturn 0;");

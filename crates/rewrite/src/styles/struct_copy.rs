@@ -142,9 +142,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         if reads == 0 && has_statements(plan) {
             return refuse(Reason::Gap);
         }
-        let mut disabling = subject.vocabulary.faults_off().iter();
-        let body = subject.function.body;
-        if disabling.any(|call| subject.flow.calls_to(body, call).is_some()) {
+        if subject.disables_faults() {
             return refuse(Reason::FaultsDisabled);
         }
         let only_set = || left_unused(subject, plan, regions);

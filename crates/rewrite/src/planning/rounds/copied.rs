@@ -29,6 +29,12 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
     if !subject.has_no_directive(own.span) {
         return Err(refuse(Reason::Preprocessor));
     }
+    if let Some(comment) = subject.comments(own.span).first() {
+        return Err(subject.refuse(*comment, Reason::Comment));
+    }
+    if subject.disables_faults() {
+        return Err(refuse(Reason::FaultsDisabled));
+    }
     harmless(subject, site)?;
     let (fault, taken) = fault(subject, run, own)?;
     if own.body != taken && !subject.is_only_statement(own.body, taken) {
