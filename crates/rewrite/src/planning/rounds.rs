@@ -59,18 +59,43 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
         copied: None,
     };
     let plan = Plan {
-        run: around(subject, own, run),
         lines: vec![text(subject, own, taken)],
+        results: results(subject, own, run)?,
+        chained: chained(subject, own, run, &fault)?,
+        ..instead(
+            around(subject, own, run),
+            way,
+            (object, size),
+            fault,
+            rounds,
+        )
+    };
+    condition::check_all(subject, run, &plan)?;
+    unseen(subject, &plan)?;
+    Ok(plan)
+}
+
+/// What takes the place of a loop, of which the run is made, with nothing in it.
+fn instead(
+    run: Run,
+    way: &'static str,
+    (object, size): (String, String),
+    fault: Fault,
+    rounds: Rounds,
+) -> Plan {
+    Plan {
+        region: run.span,
+        run,
+        lines: Vec::new(),
         way,
         gate: Rc::new(Plain(way)),
         object,
         size,
-        results: results(subject, own, run)?,
+        results: Vec::new(),
         returns: false,
         stops: fault.stops,
-        chained: chained(subject, own, run, &fault)?,
+        chained: None,
         fault,
-        region: own.span,
         before: None,
         behind: None,
         advance: None,
@@ -79,10 +104,7 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
         absorbs: false,
         rounds: Some(rounds),
         checked: None,
-    };
-    condition::check_all(subject, run, &plan)?;
-    unseen(subject, &plan)?;
-    Ok(plan)
+    }
 }
 
 /// The access happens in every round, and nothing in its arguments is forbidden.

@@ -1,16 +1,13 @@
 //! A loop that accesses the elements of an array of the user's, each by an element of an array of
 //! the function's, and does nothing else: one copy of all of them.
 
-use std::rc::Rc;
-
 use tollgate_source::{
     Direction, Expression, Form, Hazard, Jump, Loop, Run, Shape, Site, Span, StepKind, Term, Type,
 };
 
 use super::counter::{self, Counter, is_set};
 use super::value::array_of;
-use super::{around, body, bound, extent, unseen, way_out};
-use crate::gate::Plain;
+use super::{around, body, bound, extent, instead, unseen, way_out};
 use crate::plan::{Copied, Fault, Plan, Rounds};
 use crate::planning::declared::{declared, joined, members, pointee};
 use crate::planning::{chained, condition};
@@ -48,37 +45,16 @@ pub(crate) fn plan(subject: &Subject<'_>, own: &Loop) -> Result<Plan, Refusal> {
     let copied = elements(subject, own, site, &counter).ok_or_else(|| refuse(Reason::Elements))?;
     let extent = extent::of(subject, own, run, &counter)?;
     let bound = bound::of(subject, own, &counter)?;
-    let (object, size) = extent.range(&counter, &bound);
-    // A copy opens the window itself.
-    let way = "";
-    let plan = Plan {
-        run: around(subject, own, run),
-        lines: Vec::new(),
-        way,
-        gate: Rc::new(Plain(way)),
-        object,
-        size,
-        results: Vec::new(),
-        returns: false,
-        stops: fault.stops,
-        chained: None,
-        fault,
-        region: own.span,
-        before: None,
-        behind: None,
-        advance: None,
-        cleared: None,
-        zeroes: false,
-        absorbs: false,
-        rounds: Some(Rounds {
-            asked: None,
-            most: extent.rounds(&counter, &bound)?,
-            moves: false,
-            exact: bound.is_constant(),
-            copied: Some(copied),
-        }),
-        checked: None,
+    let rounds = Rounds {
+        asked: None,
+        most: extent.rounds(&counter, &bound)?,
+        moves: false,
+        exact: bound.is_constant(),
+        copied: Some(copied),
     };
+    let range = extent.range(&counter, &bound);
+    // A copy opens the window itself.
+    let plan = instead(around(subject, own, run), "", range, fault, rounds);
     condition::check_all(subject, run, &plan)?;
     unseen(subject, &plan)?;
     Ok(plan)
