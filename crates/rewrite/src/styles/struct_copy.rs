@@ -7,7 +7,7 @@
 //! zeroed by memset() and not by an initialiser: the C standard lets `= {}`
 //! leave holes as they are, and they would go to user space.
 
-use tollgate_source::{Direction, Site, Span};
+use tollgate_source::{Direction, Site, Span, StepKind};
 
 use crate::edit::Edit;
 use crate::lines::{arm, call, tidy, widest};
@@ -345,8 +345,8 @@ impl<'w, 'a> Writer<'w, 'a> {
 
 /// Whether anything but comments stands between the accesses.
 fn has_statements(plan: &Plan) -> bool {
-    let mut lines = plan.lines.iter();
-    lines.any(|line| matches!(line, Line::Verbatim(text) if !text.starts_with('/')))
+    let mut steps = plan.run.steps.iter();
+    steps.any(|step| step.kind == StepKind::Plain)
 }
 
 /// Members of a copy are stored behind every access of the condition: what comes
