@@ -125,6 +125,9 @@ fn an_element_of_a_member_is_in_its_object() {
         "p->list + v",
         "&p->list[v]",
         "p->list - 1",
+        // Eight bytes of the last four.
+        "(long __user *)(p->list + 3)",
+        "(long __user *)p->list",
     ] {
         assert!(!whole(index), "{index}");
     }

@@ -121,6 +121,12 @@ impl<'a> Context<'a> {
             (object, Reach::Whole | Reach::Element(_)) if self.is_cast(address) => {
                 (object, Reach::Computed)
             }
+            // Nor is that of an array which is a member and stands for an address.
+            (object, Reach::Field)
+                if self.is_cast(address) && inner.known_kind() != "pointer_expression" =>
+            {
+                (object, Reach::Computed)
+            }
             found => found,
         }
     }
