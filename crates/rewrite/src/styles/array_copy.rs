@@ -6,23 +6,21 @@ use crate::plan::{Copied, Plan};
 use crate::subject::Subject;
 use crate::writing::{Written, braces};
 
-/// Writes what a plan of such a loop asks; without one nothing.
-pub(super) fn write(subject: &Subject<'_>, plan: Plan, written: &mut Written) {
-    let Some((copied, most)) = plan
-        .rounds
-        .as_ref()
-        .and_then(|own| Some((own.copied.as_ref()?, own.most)))
-    else {
-        return;
-    };
+/// Writes the copy that takes the place of so many rounds at most.
+pub(super) fn write(
+    subject: &Subject<'_>,
+    plan: Plan,
+    (copied, most): (Copied, usize),
+    written: &mut Written,
+) {
     // An `else` behind the loop would become that of the copy.
     if let Err(refusal) = braces::opening(subject, plan.region) {
         written.refused.push(refusal);
         return;
     }
     written.saved += most.saturating_sub(1);
-    written.changes.extend(changes(copied));
-    let edit = Edit::replace(plan.region, text(subject, &plan, copied));
+    written.changes.extend(changes(&copied));
+    let edit = Edit::replace(plan.region, text(subject, &plan, &copied));
     written.edits.push(edit);
     written.plans.push(plan);
 }

@@ -59,8 +59,10 @@ impl Form for StructCopy {
         let mut copies = Vec::new();
         let regions: Vec<Span> = plans.iter().map(|plan| plan.region).collect();
         for plan in plans {
-            if plan.rounds.is_some() {
-                array_copy::write(subject, plan, &mut written);
+            let rounds = plan.rounds.as_ref();
+            let copied = rounds.and_then(|own| Some((own.copied.clone()?, own.most)));
+            if let Some(copied) = copied {
+                array_copy::write(subject, plan, copied, &mut written);
                 continue;
             }
             match Writer::new(subject, &plan, &regions, &mut copies) {

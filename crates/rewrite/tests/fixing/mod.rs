@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tollgate_rewrite::{FixError, Patched, Request, Target, UACCESS, fix};
+use tollgate_rewrite::{FixError, Patched, Reason, Request, Target, UACCESS, fix};
 use tollgate_source::TreePath;
 
 /// What the tree's uaccess.h has.
@@ -17,8 +17,18 @@ pub(crate) const HEADER: &str = "\
 
 /// What comes of a function of a file.
 pub(crate) fn fix_in(file: &str, function: &str, request: &Request) -> Result<Patched, FixError> {
+    fix_by(HEADER, file, function, request)
+}
+
+/// The same in a tree whose uaccess.h has that.
+pub(crate) fn fix_by(
+    header: &str,
+    file: &str,
+    function: &str,
+    request: &Request,
+) -> Result<Patched, FixError> {
     let tree = |path: &TreePath| match &*path.lossy() {
-        UACCESS => Ok(HEADER.as_bytes().to_vec()),
+        UACCESS => Ok(header.as_bytes().to_vec()),
         "f.c" => Ok(file.as_bytes().to_vec()),
         _ => Err(io::Error::from(io::ErrorKind::NotFound)),
     };
@@ -48,6 +58,15 @@ pub(crate) fn refused(body: &str) -> String {
     fix_in(&file(body), "f", &Request::default())
         .unwrap_err()
         .to_string()
+}
+
+/// The reason for which a run is refused, if that is the answer.
+#[allow(dead_code, reason = "not every test asks for it")]
+pub(crate) fn reason_of(answer: Result<Patched, FixError>) -> Option<Reason> {
+    match answer {
+        Err(FixError::Refused { refusal, .. }) => Some(refusal.reason),
+        _ => None,
+    }
 }
 
 /// Who takes it that the accesses stop at the first fault.
