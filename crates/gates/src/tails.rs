@@ -39,6 +39,7 @@ pub(crate) fn tails(code: &Code<'_>, own: &[Instruction]) -> Tails {
     let mut seen: BTreeMap<Place, Instruction> = BTreeMap::new();
     let is_own = |place: &Place| own.binary_search_by_key(place, |i| i.at).is_ok();
     let mut work: Vec<Target> = own.iter().flat_map(|i| targets(code, i)).collect();
+    work.extend(own.iter().flat_map(|i| cases(code, i, is_own)));
     work.sort();
     work.dedup();
     while let Some(Target { place, fault }) = work.pop() {
@@ -84,8 +85,42 @@ fn targets(code: &Code<'_>, instruction: &Instruction) -> Vec<Target> {
     };
     let target = |fault: bool| move |place| Target { place, fault };
     let fixup = code.faults.fixup.get(&instruction.at).copied();
-    let jump = jump.into_iter().map(target(false));
-    jump.chain(fixup.map(target(true))).collect()
+    let switched = code.jumps.get(&instruction.at).into_iter();
+    let switched = switched.flat_map(|switched| switched.targets.iter().copied());
+    let jumps = jump.into_iter().chain(switched).map(target(false));
+    jumps.chain(fixup.map(target(true))).collect()
+}
+
+/// The cases of a switch that no symbol names: those of a table whose end nobody gives, as
+/// far as they are the function's own or nobody's.
+fn cases(
+    code: &Code<'_>,
+    instruction: &Instruction,
+    is_own: impl Fn(&Place) -> bool,
+) -> Vec<Target> {
+    let Flow::Switch(table) = instruction.flow else {
+        return Vec::new();
+    };
+    let is_nobodys = |place: &Place| {
+        let section = code.image.section(place.section);
+        section.is_some_and(|section| section.executable) && code.function_at(*place).is_none()
+    };
+    let inner = |places: Vec<Place>| -> Vec<Place> {
+        let places = places.into_iter();
+        places
+            .take_while(|place| is_own(place) || is_nobodys(place))
+            .collect()
+    };
+    let mut all = inner(code.image.cases(table, None));
+    if all.is_empty() {
+        all = inner(code.image.distant_cases(table, None));
+    }
+    all.retain(is_nobodys);
+    let case = |place| Target {
+        place,
+        fault: false,
+    };
+    all.into_iter().map(case).collect()
 }
 
 /// Whose code stands at a place and where it ends; none where it is a function

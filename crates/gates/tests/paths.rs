@@ -340,3 +340,34 @@ fn a_jump_through_a_register_is_a_call_unless_a_table_is_found() {
         "the function itself is no case of it"
     );
 }
+
+/// clang ends a function before its size is given, so that code may stand behind it.
+#[test]
+fn code_that_no_symbol_names_is_followed_from_wherever_it_is_reached() {
+    let key = "775: .byte 0x0f,0x1f,0x44,0,0
+        .pushsection __jump_table, \"aw\"
+        .balign 8
+        .long 775b - ., 8f - .
+        .quad a_key - .
+        .popsection";
+    let table = "jmp *3f(,%rax,8)\n.pushsection .rodata\n3: .quad 1f, 8f, 1f\n.popsection\n1: nop";
+    let cases = "lea 3f(%rip),%rdx\nmovslq (%rdx,%rax,4),%rax\nadd %rdx,%rax\njmp *%rax
+        .pushsection .rodata\n3: .long 1f-3b, 8f-3b\n.popsection\n1: nop";
+    let ways = [key, table, cases, "test %eax,%eax\nje 8f", "PUT 8f"];
+    let behind: [(&str, &[Rule]); 4] = [
+        ("ret", &[Rule::ReturnOpen]),
+        ("CLAC\nret", &[]),
+        ("call outside\nCLAC\nret", &[Rule::CallInWindow]),
+        ("jmp 9b", &[]),
+    ];
+    for way in ways {
+        for (code, rules) in behind {
+            let text = format!(
+                "FN f\nSTAC\n{way}\n9: nop\nCLAC\nret\nEND f\n8: {code}\nFN other\nret\nEND other\n"
+            );
+            let Some(found) = broken(&text) else { return };
+            let found = found.get("f").map_or(&[][..], Vec::as_slice);
+            assert_eq!(found, rules, "{way} to {code}");
+        }
+    }
+}
