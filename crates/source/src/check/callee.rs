@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::bound::{Unparsed, is_bounded};
+use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Pieces, Source, build};
 use crate::lex::TokenKind;
 use crate::normalise::{Branches, normalise};
@@ -13,7 +14,7 @@ use crate::span::Span;
 use crate::split::Body;
 
 use super::accesses::{self, Callees, Nodes};
-use super::context::{Expressions, FunctionContext};
+use super::context::{Expressions, FileContext, FunctionContext};
 use super::paths::Paths;
 use super::tokens::{parameter_spans, parameters};
 
@@ -138,10 +139,24 @@ pub(crate) fn parameter(function: &FunctionContext<'_>, at: usize) -> Option<Str
     kept.then_some(own)
 }
 
+/// The same of one that may be moved on: `p += n`.
+fn pointer(function: &FunctionContext<'_>, at: usize) -> Option<String> {
+    let file = function.file;
+    let own = parameters(file.text, file.tokens, function.body)?;
+    let own = own.into_iter().nth(at)?;
+    let graph = function.graph;
+    let another = |effect: &Effect| match &effect.kind {
+        EffectKind::Write(write) => !write.next && !write.compound && graph.is_whole(effect),
+        _ => false,
+    };
+    let mut effects = graph.effects.iter();
+    let kept = !effects.any(|effect| another(effect) && graph.name_of(effect) == own);
+    (kept && function.is_parameter(&own)).then_some(own)
+}
+
 /// Whether a function of the file declares the parameter in a place as a pointer, and not as
 /// one to user memory.
-pub(crate) fn takes_pointer(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
-    let file = function.file;
+pub(crate) fn takes_pointer(file: &FileContext<'_>, name: &str, at: usize) -> bool {
     let places = file
         .body_named(name)
         .and_then(|body| parameter_spans(file.tokens, body));
@@ -153,15 +168,37 @@ pub(crate) fn takes_pointer(function: &FunctionContext<'_>, name: &str, at: usiz
     })
 }
 
-/// Where a function of the file loads or stores through the parameter in a place.
+/// Where a function of the file loads or stores through the parameter in a place, or has
+/// memcpy() or the like do it.
 pub(crate) fn goes_through(function: &FunctionContext<'_>, name: &str, at: usize) -> Option<Span> {
     look_into(function, name, |callee| {
-        let own = parameter(callee, at)?;
+        let own = pointer(callee, at)?;
         let graph = callee.graph;
         let through = |effect: &&Effect| {
             has_value(effect) && graph.is_behind(effect) && graph.name_of(effect) == own
         };
-        graph.effects.iter().find(through).map(|own| own.span)
+        let plain = graph.effects.iter().find(through).map(|own| own.span);
+        plain.or_else(|| has_gone_through(callee, &own))
+    })
+}
+
+/// Where a function gives the address that a variable holds to a call that goes through it.
+fn has_gone_through(function: &FunctionContext<'_>, name: &str) -> Option<Span> {
+    let is_own = |given: &Expression| {
+        let place = given.uncast().1;
+        let base = match &place.term {
+            Term::Binary(left, operator, _) if operator == "+" => left.uncast().1,
+            _ => place,
+        };
+        base.name() == Some(name)
+    };
+    let words = function.file.words;
+    function.calls.iter().find_map(|call| {
+        let callee = function.callee(*call)?;
+        words.goes_by_hand(callee).then_some(())?;
+        let whole = function.expression_of(*call);
+        let (_, given) = whole.call()?;
+        given.iter().find(|own| is_own(own)).map(|own| own.span)
     })
 }
 

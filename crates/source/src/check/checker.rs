@@ -255,7 +255,11 @@ impl<'v> Checker<'v> {
             let mut hands = || interests.hands(header, tokens, &file);
             let by_hand = interest.any || faults && atomic || kept || calls();
             let by_hand = by_hand || interest.hand && hands();
-            if by_hand || interests.goes_through(header, tokens) {
+            let through = || {
+                interests.goes_through(header, tokens)
+                    || interests.gives_as_kernels(header, tokens, &file)
+            };
+            if by_hand || through() {
                 let place = Place {
                     body,
                     tokens,

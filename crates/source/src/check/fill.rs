@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -28,6 +28,8 @@ pub(crate) enum Put {
     Elements(usize),
     /// Elements of it, in some rounds of a loop.
     Rounds,
+    /// As many bytes as a number says that is no constant.
+    Counted,
 }
 
 /// A call, and what it puts into what it is given.
@@ -65,6 +67,54 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
     };
     let call = span(call);
     Some(Filling { call, put })
+}
+
+/// A call that copies as many bytes into an array as a number says, which nothing holds to be all
+/// that there is room for.
+pub(crate) fn counted(function: &FunctionContext<'_>, object: Node<'_>) -> Option<Filling> {
+    let argument = argument(function, object);
+    let arguments = function.above(argument)?;
+    let call = arguments
+        .parent()
+        .filter(|own| own.known_kind() == "call_expression")?;
+    let filled = function.file.words.fills(function.callee(call)?)?;
+    let part = |at: usize| arguments.named_child(answer::fits(at)?);
+    part(filled.object).filter(|own| own.id() == argument.id())?;
+    let count = Expression::of(function.context, part(filled.count?)?);
+    let place = Expression::of(function.context, object);
+    let of = space::type_of(function, &place)?;
+    let array = matches!(of.shape, Shape::Array(_, 2..));
+    let open = array && space::bytes(function, &count).is_none();
+    (open && !is_told_apart(function, &count)).then(|| Filling {
+        call: span(call),
+        put: Put::Counted,
+    })
+}
+
+/// Whether a function asks of what a number is made of whether it is one in particular, or of one
+/// that it never is 0: `if (n != sizeof(x->name))`.
+fn is_told_apart(function: &FunctionContext<'_>, count: &Expression) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression", "switch_statement"], |node| {
+        if found {
+            return;
+        }
+        let asked = match node.known_kind() {
+            "switch_statement" => node.part("condition"),
+            _ => {
+                let alike = matches!(function.context.operator(node), b"==" | b"!=");
+                Some(node).filter(|_| alike)
+            }
+        };
+        let asked = asked.map(|own| function.expression_of(own));
+        found = asked.is_some_and(|own| {
+            count.any(&|part| {
+                let place = part.name().is_some() || matches!(part.term, Term::Member { .. });
+                place && own.any(&|own| own == part)
+            })
+        });
+    });
+    found
 }
 
 /// Whether the string that a call prints has so many bytes at least, with the 0 at its end: one

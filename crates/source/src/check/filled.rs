@@ -10,12 +10,13 @@ use crate::flow::{Action, Local, Node as Step, is_assembly};
 use crate::lex::Token;
 use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
+use crate::types::Shape;
 use crate::{Direction, Span};
 
 use super::accesses::{Access, every};
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
-use super::fill::{Elements, Filling, Put, element, filling};
+use super::fill::{Elements, Filling, Put, counted, element, filling};
 use super::range::function_tokens;
 use super::set_elements::{by_rounds, given_elements, left_out};
 use super::space;
@@ -29,6 +30,8 @@ pub(crate) struct Filled {
     pub(crate) partly: Vec<(String, Filling)>,
     /// The arrays of which elements are set by their numbers, with how many they have.
     elements: BTreeMap<String, (Elements, u64)>,
+    /// The arrays of which one element is set, by a number that is no constant.
+    single: BTreeSet<String>,
     /// The arrays of which an element is set in some rounds of a loop, by what leaves it out.
     rounds: BTreeMap<String, BTreeMap<Span, Span>>,
     /// The reads from the user that fill all of it.
@@ -49,6 +52,7 @@ impl Filled {
     pub(crate) fn add(&mut self, other: Self) {
         self.members.extend(other.members);
         self.partly.extend(other.partly);
+        self.single.extend(other.single);
         for (path, (own, count)) in other.elements {
             let known = self
                 .elements
@@ -70,6 +74,13 @@ impl Filled {
 
     /// With what elements make of their arrays.
     pub(crate) fn settle(&mut self) {
+        for path in std::mem::take(&mut self.single) {
+            let counted =
+                |(own, part): &(String, Filling)| *own == path && part.put == Put::Counted;
+            if !self.partly.iter().any(counted) {
+                self.members.insert(path);
+            }
+        }
         for (path, (own, count)) in std::mem::take(&mut self.elements) {
             let filling = own.of(count);
             // What is left by the one the other may set.
@@ -156,7 +167,9 @@ fn clearing<'t>(
     local: &Local,
 ) -> Option<Clearing<'t>> {
     let address = function.above(variable)?;
-    let arguments = function.above(address)?;
+    // `(void *)&x`
+    let argument = cast_of(function, address);
+    let arguments = function.above(argument)?;
     let call = function.above(arguments)?;
     let place = span(address);
     let mut accesses = function.accesses.iter();
@@ -171,9 +184,16 @@ fn clearing<'t>(
     let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
     let whole = address.known_kind() == "pointer_expression" && local.plain;
-    let object = part(clears.object).filter(|own| whole && own.id() == address.id());
+    let object = part(clears.object).filter(|own| whole && own.id() == argument.id());
     let count = Expression::of(function.context, part(clears.count)?);
     object.map(|_| Clearing { call, count })
+}
+
+/// An expression with the casts around it.
+fn cast_of<'t>(function: &FunctionContext<'t>, own: Node<'t>) -> Node<'t> {
+    let around = function.around(own);
+    let casts = around.take_while(|node| node.known_kind() == "cast_expression");
+    casts.last().unwrap_or(own)
 }
 
 /// Notes what a call sets; one in a loop that the copy is not in may be passed by.
@@ -262,6 +282,8 @@ pub(crate) fn filled_member(
             own.insert(by, span(whole));
         } else if let Some(own) = rounds() {
             found.set(path, own);
+        } else if is_one_element(function, whole) {
+            found.single.insert(path);
         } else {
             found.members.insert(path);
         }
@@ -272,6 +294,11 @@ pub(crate) fn filled_member(
         }
     } else if let Some((numbers, count)) = given(function, whole) {
         found.set(path, (span(whole), numbers, count));
+    } else if let Some(own) = counted(function, whole) {
+        found.partly.push((path, own));
+    } else if is_moved_in(function, whole) {
+        // What a call is given a place in it for may fill the rest.
+        found.members.insert(path);
     } else if is_source(function, whole) {
         // What is copied from it leaves it as it is.
     } else if takes_address(function, whole) {
@@ -282,6 +309,26 @@ pub(crate) fn filled_member(
             false => found.elsewhere = true,
         }
     }
+}
+
+/// Whether a place is an element outside of any loop: `x.name[n]`.
+fn is_one_element(function: &FunctionContext<'_>, place: Node<'_>) -> bool {
+    let mut around = function.around(place);
+    place.known_kind() == "subscript_expression"
+        && !around.any(|own| LOOPS.contains(&own.known_kind()))
+}
+
+/// Whether a call is given a place in an array that is no front of it: `x.name + n`.
+fn is_moved_in(function: &FunctionContext<'_>, array: Node<'_>) -> bool {
+    let sum = function.above(array);
+    let sum = sum.filter(|own| {
+        own.known_kind() == "binary_expression" && function.context.operator(*own) == b"+"
+    });
+    let holder = sum.and_then(|own| function.above(own));
+    let given = holder.is_some_and(|own| own.known_kind() == "argument_list");
+    let place = given.then(|| Expression::of(function.context, array));
+    let of = place.and_then(|own| space::type_of(function, &own));
+    of.is_some_and(|of| matches!(of.shape, Shape::Array(..)))
 }
 
 /// The elements of a member that a function of the file sets which is given it, and how many it has.
@@ -309,9 +356,17 @@ fn numbered(
     Some((span(array), numbers, count))
 }
 
-/// What a function of the file that is given the struct's address sets of it; none where it
-/// is not known.
+/// So many functions of the file may hand the struct's address on, one to the other.
+const HANDED_ON: usize = 3;
+
+/// What a function of the file that is given the struct's address sets of it, or a function that it
+/// gives that to; none where it is not known.
 pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Option<Filled> {
+    sets_of(function, address, HANDED_ON)
+}
+
+fn sets_of(function: &FunctionContext<'_>, address: Node<'_>, depth: usize) -> Option<Filled> {
+    let depth = depth.checked_sub(1)?;
     let arguments = function.above(address)?;
     let call = function.above(arguments)?;
     let name = function.callee(call)?;
@@ -322,7 +377,10 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
         let own = parameter(callee, at)?;
         let mut found = Filled::default();
         let named = callee.mentions(&own);
-        named.for_each(|node| behind(callee, node, &mut found));
+        named.for_each(|node| match given_on(callee, node, depth) {
+            Some(own) => found.add(own),
+            None => behind(callee, node, &mut found),
+        });
         let known = !found.elsewhere && !found.handed;
         // A result may tell its caller what was not set.
         if callee.file.gives_nothing(callee.body) {
@@ -332,6 +390,14 @@ pub(crate) fn of_callee(function: &FunctionContext<'_>, address: Node<'_>) -> Op
         }
         known.then_some(found)
     })
+}
+
+/// What another function of the file sets, to which a pointer is given on; nothing where it may go
+/// wrong, and its caller goes on all the same.
+fn given_on(function: &FunctionContext<'_>, pointer: Node<'_>, depth: usize) -> Option<Filled> {
+    let arguments = function.above(pointer)?;
+    (arguments.known_kind() == "argument_list").then_some(())?;
+    sets_of(function, pointer, depth)
 }
 
 /// Whether every way through a function sets that member behind its parameter; a loop is

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 use memchr::memmem;
 use tollgate_defect::answer;
 
+use super::callee::takes_pointer;
 use super::context::FileContext;
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
@@ -254,6 +255,56 @@ impl<'a> Interests<'a> {
                 word == b"__user" || pointers.contains(word) || member(at) && may_be(word, copied)
             })
         })
+    }
+
+    /// Whether a function of the file is given what the function declares as a `__user` pointer
+    /// where it declares to take one of the kernel's.
+    pub(super) fn gives_as_kernels(
+        &self,
+        header: &[Token],
+        body: &[Token],
+        file: &FileContext<'_>,
+    ) -> bool {
+        let mut pointers = self.pointers(header);
+        pointers.extend(self.pointers(body));
+        let mut places = match pointers.is_empty() {
+            true => 0..0,
+            false => 1..body.len(),
+        };
+        places.any(|at| {
+            let own = pointers.contains(self.word(body, at));
+            own && self.is_given_as_kernels(body, at, file)
+        })
+    }
+
+    /// Whether a name at `at` is an argument by itself, of a function of the file that takes a
+    /// pointer of the kernel's there.
+    fn is_given_as_kernels(&self, body: &[Token], at: usize, file: &FileContext<'_>) -> bool {
+        let is = |at: usize, byte| body.get(at).is_some_and(|own| own.is(byte));
+        let alone = is(at + 1, b',') || is(at + 1, b')');
+        let (mut number, mut deep) = (0, 0_usize);
+        for before in (0..at).rev().take_while(|_| alone) {
+            match body.get(before) {
+                Some(own) if own.is(b')') => deep += 1,
+                Some(own) if own.is(b'(') && deep > 0 => deep -= 1,
+                Some(own) if own.is(b'(') => {
+                    let name = before.checked_sub(1).map(|at| self.word(body, at));
+                    let name = name.and_then(answer::text);
+                    return name.is_some_and(|name| takes_pointer(file, name, number));
+                }
+                Some(own) if own.is(b',') && deep == 0 => {
+                    // What stands before it is no part of the argument.
+                    if number == 0 && before + 1 != at {
+                        return false;
+                    }
+                    number += 1;
+                }
+                Some(own) if own.is(b';') || own.is(b'{') || own.is(b'}') => return false,
+                _ if number == 0 && deep == 0 => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether the annotation stands in a cast behind a star: `*(u32 __user *)a`,

@@ -31,6 +31,8 @@ pub(crate) fn member_as_whole(
     let count = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
+    let held = held_by(function, value).filter(|_| is_size(count));
+    let value = held.as_ref().map_or(value, |own| own.uncast().1);
     let (place, address) = match &value.term {
         Term::Address(place) => (&**place, true),
         _ => (value, false),
@@ -50,6 +52,13 @@ pub(crate) fn member_as_whole(
         own: of.size,
         bound: None,
     })
+}
+
+/// The address of a member that a variable holds from its first to its last use.
+fn held_by(function: &FunctionContext<'_>, variable: &Expression) -> Option<Expression> {
+    let only = function.graph.only_value(variable.name()?)?;
+    let held = (*function.expression(only)?).clone();
+    matches!(&held.uncast().1.term, Term::Address(_)).then_some(held)
 }
 
 /// How large the whole of a member is, where in it that begins, and its type.

@@ -1,7 +1,10 @@
 //! Variables that have no value yet where they are needed.
 
+use tree_sitter::Node;
+
+use crate::expression::Term;
 use crate::flow::{Action, Effect, EffectKind, Local, Node as Step};
-use crate::node::Parts as _;
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 
@@ -54,7 +57,7 @@ fn is_left(function: &FunctionContext<'_>, address: Span) -> bool {
         let mut cursor = call.walk();
         let arguments = call.part("arguments")?;
         let mut all = arguments.named_children(&mut cursor);
-        let own = |own: tree_sitter::Node<'_>| {
+        let own = |own: Node<'_>| {
             let whole =
                 own.known_kind() == "pointer_expression" && function.context.operator(own) == b"&";
             whole && span(own).contains(address)
@@ -117,4 +120,97 @@ fn tells_nothing(callee: &FunctionContext<'_>) -> bool {
 fn is_made_of_itself(function: &FunctionContext<'_>, write: &Effect) -> bool {
     let mut inside = function.graph.effects_in(write.span);
     inside.any(|own| own.kind == EffectKind::Read && own.place == write.place)
+}
+
+/// The conditions of which one has to hold for a plain variable to have a value in a place: each is
+/// that of an `if` before it, and nothing else in the function asks what they ask.
+pub(crate) fn set_only_if(
+    function: &FunctionContext<'_>,
+    local: &Local,
+    at: Span,
+) -> Option<Vec<Span>> {
+    let own = local.plain && !local.initialised && !local.lasting && !local.cleaned;
+    (own && !function.graph.unseen.contains(&local.name)).then_some(())?;
+    let named = function.mentions(&local.name).filter(|own| {
+        let place = span(*own);
+        local.scope.contains(place) && !local.declared.contains(place) && !at.contains(place)
+    });
+    let conditions: Vec<Span> = named
+        .filter(|own| own.start_byte() < at.start || is_in_loop(function, at))
+        .map(|own| condition_of(function, own, at))
+        .collect::<Option<_>>()?;
+    let alone = conditions
+        .iter()
+        .all(|own| is_asked_alone(function, *own, local.scope));
+    (alone && !conditions.is_empty()).then_some(conditions)
+}
+
+fn is_in_loop(function: &FunctionContext<'_>, at: Span) -> bool {
+    let node = function.root.descendant_for_byte_range(at.start, at.end);
+    let around = std::iter::successors(node, Node::parent);
+    around
+        .into_iter()
+        .any(|own| LOOPS.contains(&own.known_kind()))
+}
+
+/// The condition of the `if`, without an `else`, in which a variable takes a value at a mention, and
+/// behind which `at` stands, in the same block or in one that nothing decides over.
+fn condition_of(function: &FunctionContext<'_>, mention: Node<'_>, at: Span) -> Option<Span> {
+    let set = function.above(mention)?;
+    let takes = set.known_kind() == "assignment_expression"
+        && function.context.operator(set) == b"="
+        && set.part("left").map(|own| own.id()) == Some(mention.id());
+    takes.then_some(())?;
+    let decides = |own: &Node<'_>| {
+        let kind = own.known_kind();
+        LOOPS.contains(&kind)
+            || matches!(
+                kind,
+                "if_statement" | "switch_statement" | "conditional_expression"
+            )
+    };
+    let own = function.around(set).find(decides)?;
+    let plain = own.known_kind() == "if_statement" && own.part("alternative").is_none();
+    let front = span(own).end <= at.start;
+    let inside = own
+        .part("consequence")
+        .is_some_and(|part| span(part).contains(span(set)));
+    (plain && front && inside).then_some(())?;
+    let block = function.above(own)?;
+    let place = function.root.descendant_for_byte_range(at.start, at.end)?;
+    let mut between = std::iter::successors(Some(place), Node::parent);
+    let mut between = between.by_ref().take_while(|own| own.id() != block.id());
+    let same = span(block).contains(at) && !between.any(|own| decides(&own));
+    same.then(|| own.part("condition").map(span))?
+}
+
+/// Whether nothing else that decides names what a condition names.
+fn is_asked_alone(function: &FunctionContext<'_>, condition: Span, scope: Span) -> bool {
+    let Some(own) = function.expression(condition) else {
+        return false;
+    };
+    let mut alone = !own.any(&|part| matches!(part.term, Term::Call(..)));
+    function.each_of(
+        &[
+            "if_statement",
+            "while_statement",
+            "for_statement",
+            "switch_statement",
+            "conditional_expression",
+        ],
+        |node| {
+            let other = node
+                .part("condition")
+                .filter(|other| span(*other) != condition);
+            let Some(other) = other.filter(|_| alone) else {
+                return;
+            };
+            let asked = function.expression_of(other);
+            alone = !own.any(&|part| {
+                let place = part.name().is_some() || matches!(part.term, Term::Member { .. });
+                place && asked.any(&|own| own == part)
+            });
+        },
+    );
+    alone && scope.contains(condition)
 }

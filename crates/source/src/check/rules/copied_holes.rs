@@ -12,7 +12,7 @@ use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
 use crate::check::set_elements::{left_out, set_elements, skipping};
 use crate::check::space;
-use crate::check::unset::is_unset;
+use crate::check::unset::{is_unset, set_only_if};
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
@@ -391,11 +391,17 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
         _ => return None,
     };
     let name = &local.name;
-    if !is_unset(function, local, access.span) {
-        return None;
-    }
     let file = function.file;
-    let message = format!("{name} goes to the user, and nothing gives it a value before");
+    let what = match is_unset(function, local, access.span) {
+        true => "nothing gives it a value before".to_owned(),
+        false => {
+            let all = set_only_if(function, local, access.span)?;
+            let lines = all.iter().map(|own| function.line(*own).to_string());
+            let lines = lines.collect::<Vec<_>>().join(", ");
+            format!("it has a value only where the condition in line {lines} holds")
+        }
+    };
+    let message = format!("{name} goes to the user, and {what}");
     let mut violation = file.violation(&INFO, access.span, "what lay on the stack", message);
     violation
         .related
@@ -741,6 +747,9 @@ fn in_part(function: &FunctionContext<'_>, name: &str, own: &Filling) -> String 
         ),
         Put::Rounds => format!(
             "line {line} sets an element of {name} in some rounds alone, and nobody sets the others"
+        ),
+        Put::Counted => format!(
+            "line {line} sets as many bytes of {name} as there are, and nobody sets the rest"
         ),
         Put::String | Put::All => {
             format!("line {line} puts a string into {name}, and nobody sets what lies behind it")

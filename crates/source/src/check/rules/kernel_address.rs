@@ -31,6 +31,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     for access in function.accesses {
         out.extend(where_it_lies(function, access));
+        out.extend(pointer_itself(function, access));
     }
     for access in function.accesses.iter().chain(function.through) {
         out.extend(whole(function, access));
@@ -154,6 +155,46 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
         file.plain(place.span)
     );
     Some(file.violation(&INFO, access.span, "the kernel's address", message))
+}
+
+/// A pointer of the kernel's, a member, that is copied for what it points to: as many bytes as that
+/// has, and no more than the pointer has itself.
+fn pointer_itself(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let count = access.bytes.as_ref()?;
+    let value = function.expression_of(access.value_node);
+    let Term::Address(place) = &value.uncast().1.term else {
+        return None;
+    };
+    let member = matches!(place.term, Term::Member { .. });
+    (member && is_own(function, place)).then_some(())?;
+    let of = space::type_of(function, place)?;
+    matches!(of.shape, Shape::Pointer { user: false, .. }).then_some(())?;
+    let bytes = space::bytes(function, count)?;
+    let meant = is_size_of_pointer(function, count);
+    (bytes <= of.size && !meant).then_some(())?;
+    let file = function.file;
+    let (done, label) = match access.word.direction {
+        Direction::Write => ("gives the user", "the kernel's address"),
+        Direction::Read => ("lets the user write over", "the pointer itself"),
+    };
+    let message = format!(
+        "{}() {done} {bytes} bytes of the pointer {}, and not what it points to",
+        access.word.name,
+        file.plain(place.span)
+    );
+    Some(file.violation(&INFO, access.span, label, message))
+}
+
+/// Whether a size is that of a pointer: whoever writes so means the pointer.
+fn is_size_of_pointer(function: &FunctionContext<'_>, size: &Expression) -> bool {
+    match &size.term {
+        Term::SizeOfType(of) => of.pointers > 0,
+        Term::SizeOf(own) => {
+            let of = space::type_of(function, own);
+            of.is_some_and(|of| matches!(of.shape, Shape::Pointer { .. }))
+        }
+        _ => false,
+    }
 }
 
 /// Where a pointer to the user's memory lies, which is a member of the kernel's, given for what it

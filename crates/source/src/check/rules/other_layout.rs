@@ -223,16 +223,28 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let count = access.bytes.as_ref()?;
     let file = function.file;
     let value = function.expression_of(access.value_node);
-    let own = space::pointee(function, &value)?;
     let users = space::pointee(function, &*function.expression(access.user)?)?;
+    let own = match space::pointee(function, &value) {
+        Some(own) => own,
+        None => file.plain(member_at(&value)?.span),
+    };
     // Last what takes longest: types are looked for in the headers.
     if own == users {
         return None;
     }
-    let (of_kernel, of_user) = (file.layout(&own)?, file.layout(&users)?);
+    let of_user = file.layout(&users)?;
+    let of_kernel = match member_at(&value) {
+        Some(member) => space::type_of(function, member)?,
+        None => file.layout(&own)?,
+    };
     let bytes = space::bytes(function, count)?;
-    // The object's own type is what is meant, whatever the pointer is declared as.
-    let loose = bytes == of_kernel.size && bytes != of_user.size;
+    // The object's own type is what is meant, whatever the pointer is declared as; but where it
+    // would go over what lies behind the user's.
+    let over = access.word.direction == Direction::Write
+        && of_kernel.size > of_user.size
+        && member_at(&value).is_some()
+        && is_parameter(function, access);
+    let loose = bytes == of_kernel.size && bytes != of_user.size && !over;
     if loose || is_taken_as(function, &value, &users) {
         return None;
     }
@@ -244,6 +256,20 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
         access.word.name, member.name
     );
     Some(file.violation(&INFO, access.span, "members apart", message))
+}
+
+/// The member that an object is, by its address: `&own->part`.
+fn member_at(object: &Expression) -> Option<&Expression> {
+    match &object.term {
+        Term::Address(place) if matches!(place.term, Term::Member { .. }) => Some(place),
+        _ => None,
+    }
+}
+
+/// Whether the user's address is what a parameter was declared as.
+fn is_parameter(function: &FunctionContext<'_>, access: &Access<'_>) -> bool {
+    let name = access.address.name();
+    name.is_some_and(|name| function.is_parameter(name))
 }
 
 /// The first member that both have in other places, of those that begin in so many bytes of
