@@ -8,17 +8,54 @@ use foldhash::fast::RandomState;
 use tollgate_defect::answer;
 use tree_sitter::{Language, Node};
 
-/// The numbers of the grammar's fields: the parser library compares a name with each
-/// of them, and a body has thousands of nodes.
-static FIELDS: LazyLock<HashMap<&'static str, NonZeroU16, RandomState>> = LazyLock::new(|| {
+/// The grammar's fields that are asked for most.
+const FIELDS: [&str; 15] = [
+    "condition",
+    "left",
+    "arguments",
+    "argument",
+    "right",
+    "declarator",
+    "value",
+    "body",
+    "alternative",
+    "consequence",
+    "index",
+    "operator",
+    "field",
+    "type",
+    "function",
+];
+
+/// Their numbers: the parser library compares a name with each that it knows, and a body has
+/// thousands of nodes.
+static NUMBERS: LazyLock<[Option<NonZeroU16>; FIELDS.len()]> = LazyLock::new(|| {
     let language = Language::new(tree_sitter_c::LANGUAGE);
-    let all = 1..=language.field_count();
-    let named = all.filter_map(|number| {
-        let id = NonZeroU16::new(answer::fits(number)?)?;
-        Some((language.field_name_for_id(id.get())?, id))
-    });
-    named.collect()
+    FIELDS.map(|name| language.field_id_for_name(name))
 });
+
+/// Where a name stands among [`FIELDS`]. Who asks by a literal is told while this is compiled.
+#[inline]
+const fn place(name: &str) -> Option<usize> {
+    Some(match name.as_bytes() {
+        b"condition" => 0,
+        b"left" => 1,
+        b"arguments" => 2,
+        b"argument" => 3,
+        b"right" => 4,
+        b"declarator" => 5,
+        b"value" => 6,
+        b"body" => 7,
+        b"alternative" => 8,
+        b"consequence" => 9,
+        b"index" => 10,
+        b"operator" => 11,
+        b"field" => 12,
+        b"type" => 13,
+        b"function" => 14,
+        _ => return None,
+    })
+}
 
 /// The kinds of the statements that go round.
 pub(crate) const LOOPS: [&str; 3] = ["for_statement", "while_statement", "do_statement"];
@@ -120,8 +157,15 @@ const STATEMENTS: [&str; 16] = [
 ];
 
 impl<'t> Parts<'t> for Node<'t> {
+    #[inline]
     fn part(&self, name: &str) -> Option<Node<'t>> {
-        self.child_by_field_id(FIELDS.get(name)?.get())
+        match place(name) {
+            Some(at) => {
+                let number = (*NUMBERS.get(at)?)?;
+                self.child_by_field_id(number.get())
+            }
+            None => self.child_by_field_name(name),
+        }
     }
 
     fn known_kind(&self) -> &'static str {
