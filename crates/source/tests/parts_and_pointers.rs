@@ -202,3 +202,24 @@ fn a_function_of_the_file_goes_through_what_it_is_given() {
         assert_eq!(handed(right), NONE, "{right}");
     }
 }
+
+/// What is said where as many elements are set as there is something for, and all go out.
+fn picked(behind: &str, count: &str) -> Vec<String> {
+    said(&format!(
+        "{TYPES}static int pick(struct owner *o, struct note *room, unsigned int __user *to)\n{{\n\tunsigned int all[8];\n\tunsigned int i, n = 0;\n\n\tfor (i = 0; i < 8; i++)\n\t\tif (has(o, i))\n\t\t\tall[n++] = i;\n{behind}\n\tif (copy_to_user(to, all, {count}))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+    ))
+}
+
+#[test]
+fn what_a_program_has_room_for_says_nothing_of_how_many_there_are() {
+    for behind in ["", "\tif (room->length < n)\n\t\treturn -E2BIG;\n"] {
+        assert_eq!(picked(behind, "sizeof(all)"), ["copied-holes"], "{behind}");
+        assert_eq!(picked(behind, "n * sizeof(*all)"), NONE, "{behind}");
+    }
+    for all in [
+        "\tif (n != ARRAY_SIZE(all))\n\t\treturn -ENODATA;",
+        "\tif (n < 8)\n\t\treturn -ENODATA;",
+    ] {
+        assert_eq!(picked(all, "sizeof(all)"), NONE, "{all}");
+    }
+}

@@ -67,6 +67,7 @@ mod kept_result;
 mod kernel_members;
 mod known;
 mod learn;
+mod left_and_asked;
 mod left_held;
 mod left_of;
 mod limit;

@@ -15,6 +15,7 @@ use crate::span::Span;
 use super::context::FunctionContext;
 use super::fate::is_error;
 use super::known::Told;
+use super::left_and_asked::left_and_asked;
 
 /// The test for less than 0, or for an error number, of what a call gives.
 pub(crate) fn tested(
@@ -146,6 +147,12 @@ fn stored(
         .find(|test| is_first_to_ask(function, (own, at), (&name, test.place), told));
     if let Some(alone) = alone {
         return Some(alone.place);
+    }
+    if told == Told::Left {
+        let places: Vec<Span> = tests.clone().map(|own| own.place).collect();
+        if let Some(test) = left_and_asked(function, (own, at), &name, &places) {
+            return Some(test);
+        }
     }
     given.retain(|at| !free.contains(at));
     // What comes behind it in the same node.

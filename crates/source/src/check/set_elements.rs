@@ -223,7 +223,9 @@ fn otherwise_leaves(function: &FunctionContext<'_>, branch: Node<'_>) -> bool {
 /// The outermost branch in the body of a loop that a place stands in, or a `continue` before it.
 pub(crate) fn skipping<'t>(body: Node<'t>, place: Node<'t>) -> Option<Node<'t>> {
     let around = std::iter::successors(Some(place), Node::parent);
-    let within: Vec<Node<'_>> = around.take_while(|own| *own != body).collect();
+    // The body may be the branch: `for (…) if (…) a[n++] = x;`
+    let within = around.take_while(|own| *own != body);
+    let within: Vec<Node<'_>> = within.chain([body]).collect();
     let mut branch = within.windows(2).filter_map(|two| match two {
         [own, holder] if holder.known_kind() == "if_statement" => {
             (holder.part("condition") != Some(*own)).then_some(*own)

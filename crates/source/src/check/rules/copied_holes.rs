@@ -186,7 +186,8 @@ fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     (!others && !compared && !unseen).then(|| left(function, access, (&local.name, &what), place))
 }
 
-/// Whether a number is compared behind the loop that makes it, before a copy.
+/// Whether a number is compared with a constant behind the loop that makes it, before a copy: what a
+/// program has room for says nothing of how many there are.
 fn is_compared_behind(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression"], |node| {
@@ -194,7 +195,15 @@ fn is_compared_behind(function: &FunctionContext<'_>, name: &str, access: &Acces
         let mut around = std::iter::successors(Some(node), Node::parent);
         let rounds = around.any(|own| LOOPS.contains(&own.known_kind()));
         let before = node.start_byte() < access.span.start;
-        found |= compares && before && !rounds && function.graph.names(span(node), name);
+        if !compares || !before || rounds || !function.graph.names(span(node), name) {
+            return;
+        }
+        let Term::Binary(left, _, right) = &function.expression_of(node).term else {
+            return;
+        };
+        found |= [left, right]
+            .iter()
+            .any(|own| space::bytes(function, own).is_some());
     });
     found
 }
