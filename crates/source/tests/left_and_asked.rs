@@ -8,15 +8,19 @@ mod mistakes;
 
 const NONE: [&str; 0] = [];
 
+fn rules(text: &str) -> Vec<String> {
+    let found = mistakes::found(None, text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
 /// What is said of a write() with those statements behind the check of its size.
 fn said(statements: &str) -> Vec<String> {
     let text = format!(
         "static char buf[64];\n\nstatic ssize_t take(struct file *f, const char __user *u, size_t n, loff_t *pos)\n{{\n\tstruct own *o = f->private_data;\n\tint rc, err = 0;\n\n\tif (n > sizeof(buf))\n\t\treturn -EINVAL;\n\tmutex_lock(&o->lock);\n{statements}\n}}\n"
     );
-    let found = mistakes::found(None, &text).into_iter();
-    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
-    found.dedup();
-    found
+    rules(&text)
 }
 
 const COPY: &str = "\trc = copy_from_user(buf, u, n);\n";
@@ -58,4 +62,30 @@ fn what_is_made_an_error_number_is_one() {
         "{COPY}\tif (rc) {{\n\t\tn -= rc;\n\t\tgoto out;\n\t}}\n\trc = apply(o, buf);\n{LEAVES}\treturn rc < 0 ? rc : n;"
     );
     assert_eq!(said(&partly), NONE);
+}
+
+#[test]
+fn minus_one_is_less_than_nothing() {
+    for test in ["rc <= -1", "!(rc > -1)"] {
+        let wrong =
+            format!("{COPY}\tif ({test})\n\t\tgoto out;\n\tapply(o, buf);\n{LEAVES}\treturn n;");
+        assert_eq!(said(&wrong), ["misread-result"], "{wrong}");
+    }
+}
+
+/// What is said of a handler of a table that gives this where its copy faulted.
+fn given(member: &str, value: &str) -> Vec<String> {
+    rules(&format!(
+        "static char buf[64];\n\nstatic ssize_t take(struct file *f, const char __user *u, size_t n, loff_t *pos)\n{{\n\tif (n > sizeof(buf))\n\t\treturn -EINVAL;\n\tif (copy_from_user(buf, u, n))\n\t\treturn {value};\n\tapply(buf);\n\treturn n;\n}}\n\nstatic const struct file_operations own = {{\n\t.{member} = take,\n}};\n"
+    ))
+}
+
+#[test]
+fn a_fault_is_no_whole_write() {
+    for all in ["n", "(ssize_t)n"] {
+        assert_eq!(given("write", all), ["swallowed-fault"], "{all}");
+    }
+    assert_eq!(given("write", "-EFAULT"), NONE);
+    // Nobody takes it for a number of bytes.
+    assert_eq!(given("other", "n"), NONE);
 }

@@ -51,7 +51,7 @@ pub(crate) fn tested(
 }
 
 /// Whether what asks a value for less than 0 or for an error number always holds where it
-/// is neither: `a < 0` and `a == -EFAULT` never do, `a >= 0` does; of one that is no more
+/// is neither: `a < 0`, `a <= -1` and `a == -EFAULT` never do, `a >= 0` does; of one that is no more
 /// than 0 `a > 0` never does. None where something else is asked.
 pub(crate) fn is_asked(own: &Expression, told: Told) -> Option<bool> {
     let Term::Binary(_, operator, right) = &own.term else {
@@ -68,10 +68,22 @@ pub(crate) fn is_asked(own: &Expression, told: Told) -> Option<bool> {
     match operator.as_str() {
         "<" => right.is_zero().then_some(false),
         ">=" => right.is_zero().then_some(true),
+        "<=" => is_minus_one(right).then_some(false),
+        ">" => is_minus_one(right).then_some(true),
         _ if told == Told::Summed => None,
         "==" => is_error(right).then_some(false),
         "!=" => is_error(right).then_some(true),
         _ => None,
+    }
+}
+
+/// `-1`
+fn is_minus_one(own: &Expression) -> bool {
+    match &own.term {
+        Term::Unary(operator, of) => {
+            operator == "-" && matches!(&of.term, Term::Number(own) if own == "1")
+        }
+        _ => false,
     }
 }
 

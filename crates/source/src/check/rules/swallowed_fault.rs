@@ -11,6 +11,7 @@ use crate::check::lost_on_a_way::{lost_on_a_way, used_unasked, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::positive_error::{Positive, positive_errors};
 use crate::check::rule::{Look, Rule};
+use crate::check::tokens::parameters;
 use crate::check::words::Permission;
 use crate::expression::Expression;
 use crate::flow::{Action, Effect, EffectKind, Node as Step};
@@ -54,6 +55,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             overwritten(function, &call, &fate)
                 .or_else(|| lost_error(function, &fate))
                 .or_else(|| answered(function, &call, &fate, errors))
+                .or_else(|| answered_by_all(function, &call, &fate))
                 .or_else(|| left_early(function, &call, &fate))
                 .or_else(|| used_anyway(function, &call, &fate))
                 .or_else(|| used_before(function, &call, &fate))
@@ -242,6 +244,46 @@ fn answered(
         label: "its fault is swallowed",
         related: exit(function, arm).map(|at| (at, "0 is given here")),
     })
+}
+
+/// Every way from the fault gives as many bytes as a program has asked to read or write.
+fn answered_by_all(
+    function: &FunctionContext<'_>,
+    call: &Fallible<'_>,
+    fate: &Fate,
+) -> Option<Told> {
+    let count = asked_for(function)?;
+    let graph = function.graph;
+    let gives = |arm: &&Arm| {
+        let reached = graph.reached(arm.fault, |_| false);
+        let nodes = reached.iter().filter_map(|at| graph.nodes.get(*at));
+        let mut exits = nodes.filter(|own| matches!(own.action, Action::Exit { .. }));
+        let all = |exit: &Step| {
+            let given = given(function, exit.span);
+            given.is_some_and(|own| own.uncast().1.name() == Some(&count))
+        };
+        !arm.negated && exits.all(all) && is_whole_quiet(function, arm)
+    };
+    let arm = fate.arms.iter().filter(|_| !fate.told).find(gives)?;
+    Some(Told {
+        message: format!(
+            "where {}() faulted the function gives {count}, as if all of that had been done",
+            call.name
+        ),
+        label: "its fault is swallowed",
+        related: Some((exit(function, arm)?, "all of it is given here")),
+    })
+}
+
+/// The parameter by which a read() or write() of a table of the file is told how many bytes are asked
+/// for, where nothing else is put into it.
+fn asked_for(function: &FunctionContext<'_>) -> Option<String> {
+    let file = function.file;
+    let mut handlers = file.handlers(function.body);
+    let position = handlers.find_map(|own| own.position)?;
+    let names = parameters(file.text, file.tokens, function.body)?;
+    let count = names.into_iter().nth(position.checked_sub(1)?)?;
+    (!function.graph.takes_a_value(&count)).then_some(count)
 }
 
 /// A loop is left where its access faulted, and the function then gives what it gives where
