@@ -26,6 +26,11 @@ pub(crate) fn is_of_elements(function: &FunctionContext<'_>, count: &str, pointe
             || is_times_a_size_below(function, count))
 }
 
+/// Whether the function multiplies the variable with a size, and takes it for bytes nowhere.
+pub(crate) fn is_multiplied(function: &FunctionContext<'_>, count: &str) -> bool {
+    !is_of_bytes(function, count) && is_times_a_size(function, count)
+}
+
 /// Whether a function of the file that is given the variable multiplies it with a size.
 fn is_times_a_size_below(function: &FunctionContext<'_>, count: &str) -> bool {
     let mut calls = function.calls.iter();

@@ -125,7 +125,7 @@ fn less(
 }
 
 /// The loop that goes through so many elements: `for (i = 0; i < n; i++) … p[i]`.
-fn gone_through(
+pub(crate) fn gone_through(
     function: &FunctionContext<'_>,
     object: &Expression,
     number: &Expression,

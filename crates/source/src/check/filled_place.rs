@@ -96,7 +96,7 @@ fn is_filled_from_front(function: &FunctionContext<'_>, name: &str, at: Span) ->
 }
 
 /// Whether a parameter leads to a copy of the user's bytes by what the function is declared to take.
-fn is_given_copy(function: &FunctionContext<'_>, name: &str) -> bool {
+pub(crate) fn is_given_copy(function: &FunctionContext<'_>, name: &str) -> bool {
     let (file, body) = (function.file, function.body);
     let kept = function.is_parameter(name) && !function.graph.takes_a_value(name);
     let Some(all) = parameter_spans(file.tokens, body).filter(|_| kept) else {
@@ -107,7 +107,8 @@ fn is_given_copy(function: &FunctionContext<'_>, name: &str) -> bool {
         words.any(|own| own.span.of(file.text) == wanted.as_bytes())
     };
     file.words.handlers().given_copies().iter().any(|own| {
-        let copy = all.get(own.copy).is_some_and(|place| has(place, name));
+        let copy = all.get(own.copy);
+        let copy = copy.is_some_and(|place| has(place, name) && !has(place, "__user"));
         let alike = || all.iter().zip(&own.takes).all(|(place, of)| has(place, of));
         copy && all.len() == own.takes.len() && alike()
     })

@@ -21,7 +21,7 @@ use super::bounded::{
 use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::{is_line_of_log, is_told};
-use super::filled_place::{is_copied, is_filled, is_filled_place};
+use super::filled_place::{is_copied, is_filled, is_filled_place, is_given_copy};
 use super::narrowed::{is_narrowed, is_repeated, lesser, narrowing, repeated};
 use super::space;
 use super::strings::words;
@@ -242,6 +242,9 @@ fn member(
             let filled = is_filled(function, root, at) || is_put_over(function, root, at);
             let known =
                 kept && !limited && !filled && search.is_new(function, &format!("{root}->{field}"));
+            if known && is_given_copy(function, root) {
+                return Some(words(function, number));
+            }
             known.then(|| by_callers(function, root, Some(field), search))?
         }
         Term::Member { .. } => {
@@ -709,6 +712,8 @@ fn is_handed_where(
                 || own.any(&|part| struct_of(part))
                 || own.any(&|part| part == number) && counts(*call)
         };
-        !reads && arguments.iter().any(given) && behind(span(*call))
+        // Another case of a `switch` judges nothing of this one.
+        let comes = || function.touching(at).is_empty() || function.comes_to(span(*call), at);
+        !reads && arguments.iter().any(given) && behind(span(*call)) && comes()
     })
 }

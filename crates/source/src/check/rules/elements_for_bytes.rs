@@ -1,6 +1,7 @@
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
+use crate::check::duplicated::{Duplicated, duplicated};
 use crate::check::element_size::{ElementSize, of_copy, of_memory};
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -45,6 +46,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(told.or_else(|| Some(too_small(function, &copied()?))));
     }
     out.extend(made.iter().map(|own| too_small(function, own)));
+    let calls = function.calls.iter();
+    let duplicated = calls.filter_map(|call| duplicated(function, *call));
+    out.extend(duplicated.map(|own| too_few(function, &own)));
     out.extend(
         moved_by_bytes(function)
             .iter()
@@ -62,6 +66,18 @@ fn moved(function: &FunctionContext<'_>, own: &ByBytes) -> Violation {
         own.element
     );
     file.violation(&INFO, own.place, "bytes, not elements", message)
+}
+
+/// A copy of as many bytes as there are elements.
+fn too_few(function: &FunctionContext<'_>, own: &Duplicated) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} is taken for a number of bytes, and that is how many elements of {} bytes {} has",
+        file.plain(own.count),
+        own.element,
+        own.object
+    );
+    file.violation(&INFO, own.place, "elements, not bytes", message)
 }
 
 /// As many elements as a number says, by a size that is less than that of one.

@@ -137,7 +137,8 @@ fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let (_, given) = whole.call()?;
     let given = given.get(at)?.uncast().1;
     let (size, bytes) = made(function, given, span(call))?;
-    let number = wraps(function, &size, bytes, span(call))?;
+    let number = wraps(function, &size, bytes, span(call))
+        .or_else(|| wraps_short(function, &size, span(call)))?;
     let root = number.root().name()?;
     let mut reads = function.reads(root);
     reads
@@ -203,6 +204,10 @@ fn told(
     Some(violation)
 }
 
+fn is_size(of: &Expression) -> bool {
+    matches!(of.term, Term::SizeOf(_) | Term::SizeOfType(_))
+}
+
 /// Whether it is a sum or a product.
 fn is_made(size: &Expression) -> bool {
     matches!(&size.term, Term::Binary(_, operator, _) if operator == "+" || operator == "*")
@@ -245,6 +250,15 @@ fn wraps(
         _ => None,
     }
 }
+
+/// The same where a `size_t` has 32 bits, and nothing of the size is wider by itself.
+fn wraps_short(function: &FunctionContext<'_>, size: &Expression, at: Span) -> Option<Expression> {
+    size.any(&is_size).then_some(())?;
+    wraps(function, size, SHORT, at)
+}
+
+/// The bytes of a `size_t` on a machine of 32 bits.
+const SHORT: u64 = 4;
 
 /// The signed number of which a product with a constant may be less than 0: `n * 2`.
 fn signed_product(
