@@ -1,4 +1,5 @@
-use crate::check::accesses::{Access, root_of};
+use crate::check::accesses::Access;
+use crate::check::checked_less;
 use crate::check::checked_short::checked_short;
 use crate::check::context::FunctionContext;
 use crate::check::counting;
@@ -6,12 +7,12 @@ use crate::check::extent;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved::{self, Checked};
 use crate::check::range::{declared_type, is_picked, is_related};
+use crate::check::range_check::{Check, checks};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::Effect;
-use crate::node::Parts as _;
-use crate::site::{bare, span};
+use crate::site::span;
 use crate::span::Span;
 
 pub(super) const RULE: Rule = Rule {
@@ -27,17 +28,6 @@ const INFO: RuleInfo = RuleInfo {
     why: "__put_user(), __copy_to_user() and the like check nothing. What access_ok() has not seen may be \
           the kernel's own memory.",
 };
-
-/// A check of a range.
-struct Check {
-    place: Span,
-    name: String,
-    root: String,
-    /// Whether the address is nothing but the variable.
-    plain: bool,
-    address: Expression,
-    size: Option<Expression>,
-}
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let checks = checks(function);
@@ -55,7 +45,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let all: Vec<&Check> = checks.iter().filter(|check| check.root == *root).collect();
         let own = in_front(function, &all, access);
         let wrong = match own.as_slice() {
-            [] if all.is_empty() => other(function, &checks, access, root),
+            [] if all.is_empty() => other(function, &checks, access, root).or_else(|| {
+                checks
+                    .iter()
+                    .find_map(|check| Some((check, in_front_of(function, access, check)?)))
+            }),
             [check] => of_one(function, access, check).map(|message| (*check, message)),
             _ => None,
         };
@@ -68,9 +62,34 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let others = checks
         .iter()
         .filter(|check| !told.contains(&check.root.as_str()));
-    out.extend(
-        others.filter_map(|check| counted(function, check).or_else(|| smaller(function, check))),
+    out.extend(others.filter_map(|check| {
+        counted(function, check)
+            .or_else(|| smaller(function, check))
+            .or_else(|| handed_beside(function, &checks, check))
+    }));
+}
+
+/// A check of a member alone, and another one that a function of the file accesses, which checks
+/// nothing.
+fn handed_beside(
+    function: &FunctionContext<'_>,
+    checks: &[Check],
+    check: &Check,
+) -> Option<Violation> {
+    let mut others = checks.iter().filter(|own| own.root == check.root);
+    let only = others.next().is_some() && others.next().is_none();
+    let own = checked_less::handed_beside(function, check).filter(|_| only)?;
+    let file = function.file;
+    let (checked, given) = (file.plain(check.address.span), file.plain(own.given));
+    let message = format!(
+        "{}() checks {checked} alone, and {}() accesses {given} and checks nothing",
+        check.name, own.name
     );
+    let mut violation = file.violation(&INFO, own.call, "not checked", message);
+    violation
+        .related
+        .push(file.mark(check.place, "checks this"));
+    Some(violation)
 }
 
 /// So many checks of one pointer are told apart: each takes as long as the function is large.
@@ -98,6 +117,55 @@ fn of_one(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) ->
         .or_else(|| moved_over(function, access, check))
         .or_else(|| moved_on(function, access, check))
         .or_else(|| short(function, access, check))
+        .or_else(|| in_front_of(function, access, check))
+        .or_else(|| one_for_all(function, access, check))
+        .or_else(|| no_least(function, access, check))
+}
+
+/// A check of what lies behind the access.
+fn in_front_of(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    check: &Check,
+) -> Option<String> {
+    let by = checked_less::in_front_of(function, access, check)?;
+    let file = function.file;
+    Some(format!(
+        "{}() checks what lies behind {}, and {}() accesses what lies {} in front of that",
+        check.name,
+        file.plain(check.address.span),
+        access.word.name,
+        file.plain(by)
+    ))
+}
+
+/// A check of so many bytes, and an access to as many elements as a loop goes through.
+fn one_for_all(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    check: &Check,
+) -> Option<String> {
+    let own = checked_less::one_for_all(function, access, check)?;
+    Some(format!(
+        "{}() checks {} bytes of {}, and {}() accesses as many elements as {} says",
+        check.name,
+        own.checked,
+        check.root,
+        access.word.name,
+        function.file.plain(own.count)
+    ))
+}
+
+/// A check of as many bytes as the program says, which may be fewer than are accessed.
+fn no_least(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) -> Option<String> {
+    let number = checked_less::no_least(function, access, check)?;
+    Some(format!(
+        "{}() checks as many bytes as {} says, which is the user's, and nothing asks whether that is as many as \
+         {}() accesses",
+        check.name,
+        function.file.plain(number),
+        access.word.name
+    ))
 }
 
 /// An access to where one member leads, where those to which others of the same object lead were
@@ -225,29 +293,6 @@ fn violation(
         .related
         .push(file.mark(check.place, "checks this"));
     violation
-}
-
-fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
-    let mut found = Vec::new();
-    function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
-        let arguments = call.part("arguments");
-        let address = arguments.and_then(|a| a.named_child(0));
-        if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
-            let size = arguments.and_then(|a| a.named_child(1));
-            found.push(Check {
-                place: span(call),
-                name: String::from_utf8_lossy(name).into_owned(),
-                root: root_of(function.context, address),
-                plain: Expression::of(function.context, bare(address))
-                    .name()
-                    .is_some(),
-                address: Expression::of(function.context, bare(address)),
-                size: size.map(|size| Expression::of(function.context, size)),
-            });
-        }
-    });
-    found
 }
 
 /// A check of as many bytes as there are elements.
