@@ -49,6 +49,7 @@ mod failures;
 mod fate;
 mod fetch;
 mod fetched;
+mod fetched_part;
 mod fill;
 mod filled;
 mod filled_place;

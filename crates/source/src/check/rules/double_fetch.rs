@@ -6,6 +6,9 @@ use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
+use crate::check::fetched_part::{
+    Part, field, front_of, inmost, is_last_alone, is_of_number, is_part, is_same_place, part_of,
+};
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::refetched::{
@@ -18,7 +21,7 @@ use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, StatementKind};
 use crate::node::Parts as _;
-use crate::site::{bare, span};
+use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -204,17 +207,23 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     }
     match (!first.counted, !second.counted) {
         (true, true) => {
-            first.address == second.address
+            is_same_place(function, first, second)
                 && is_checked(function, first, second, &first.value_root)
                 && is_used(function, second)
         }
-        (true, false) => part_of(&first.address, &second.address).is_some_and(|part| {
-            is_checked(function, first, second, &first.value_root)
-                && (is_put_over(function, first, second)
-                    || uses_part(function, first, second, &part)
-                    || is_sized_by(function, first, second)
-                        && goes_alone(function, first, second, &part))
-        }),
+        (true, false) => part_of(&first.address, &second.address)
+            .map(|part| {
+                is_checked(function, first, second, &first.value_root)
+                    && (is_put_over(function, first, second)
+                        || uses_part(function, first, second, &part)
+                        || part == Part::First && uses_front_number(function, first, second)
+                        || is_sized_by(function, first, second)
+                            && goes_alone(function, first, second, &part))
+            })
+            .unwrap_or_else(|| {
+                is_checked(function, first, second, &first.value_root)
+                    && is_last_alone(function, first, second)
+            }),
         (false, true) => member_of(&second.address, &first.address).is_some_and(|field| {
             let between = || is_read_between(function, first, second, &field);
             first.all
@@ -231,6 +240,7 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                     uses_front(function, first, second, &field).unwrap_or_else(own)
                 })
                 || goes_unjudged(function, first, second)
+                || is_of_number(function, first) && uses_front_number(function, first, second)
         }
         (false, false) => {
             member_of(&first.address, &second.address).is_some()
@@ -242,6 +252,24 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                 )
         }
     }
+}
+
+/// Whether the number at the front of the second copy is used as it came the second time, and every
+/// way to that has compared what came first: not another case of a `switch`.
+fn uses_front_number(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> bool {
+    let place = Span::new(first.span.end, second.span.start);
+    let compared = function.graph.comparisons.iter().copied();
+    let compared = compared.filter(|own| place.contains(*own));
+    let asked: Vec<Span> = compared
+        .filter(|own| function.graph.names(*own, &first.value_root))
+        .collect();
+    !asked.is_empty()
+        && function.graph.passes(&asked, second.span)
+        && front_of(function, second).is_some_and(|part| uses_part(function, first, second, &part))
 }
 
 /// Whether a function that is called before the second fetch has asked something of what
@@ -288,35 +316,6 @@ fn is_asked_again(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
             && later.iter().any(|own| own.contains(place))
             && given.iter().any(|own| is_all_of(own, &second.value_root))
     })
-}
-
-/// A part of what a second fetch fills.
-#[derive(PartialEq, Eq)]
-enum Part {
-    /// `len` of `p->len`.
-    Field(String),
-    /// `p[0]`
-    First,
-}
-
-/// What of the second's object the first's address is: `&p->len`, `&p[0]`.
-fn part_of(first: &Expression, whole: &Expression) -> Option<Part> {
-    if first == whole {
-        return Some(Part::First);
-    }
-    // `p + offsetof(struct s, len)`
-    if let Term::Binary(left, operator, right) = &first.term {
-        let field = right.offset_of().filter(|_| operator == "+")?;
-        return (left.uncast().1 == whole).then(|| Part::Field(field.to_owned()));
-    }
-    let Term::Address(place) = &first.term else {
-        return None;
-    };
-    match &place.term {
-        Term::Member { .. } => member_of(first, whole).map(Part::Field),
-        Term::Element { array, index } if **array == *whole && index.is_zero() => Some(Part::First),
-        _ => None,
-    }
 }
 
 /// Whether the member of the first copy is looked at before the second fetch.
@@ -411,14 +410,38 @@ fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     let variable = &second.value_root;
     let behind = |at: usize| second.span.end <= at;
     let look = || {
+        let still = still_there(function, second);
         let mut refused = false;
         for node in function.mentions(variable) {
-            refused = refused || behind(node.start_byte()) && is_refused(function, node);
+            let asked = || behind(node.start_byte()) && is_refused(function, node);
+            refused = refused || asked() && still(span(node));
         }
         let mut reads = function.reads(variable);
         !refused && reads.any(|read| behind(read.span.start))
     };
     *second.used.get_or_init(look)
+}
+
+/// Whether what a fetch filled may still be in its variable in a place: not behind where that takes
+/// another value.
+fn still_there(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> impl Fn(Span) -> bool {
+    let graph = function.graph;
+    let replaces = |own: &Effect| match &own.kind {
+        EffectKind::Write(write) => {
+            let value = write.value.filter(|_| !write.optional && !write.compound);
+            value.is_some_and(|value| !graph.names(value, &fetch.value_root))
+                && graph.name_of(own) == fetch.value_root
+                && graph.is_whole(own)
+        }
+        _ => false,
+    };
+    let reached = graph.reached_behind_any(graph.nodes_in(fetch.span), |node| {
+        graph.effects_at(node).iter().any(replaces)
+    });
+    move |place| {
+        let nodes = function.touching(place);
+        nodes.is_empty() || nodes.iter().any(|node| reached.contains(node))
+    }
 }
 
 /// The fields of the first copy that conditions between the two ask for, by themselves or
@@ -450,29 +473,6 @@ fn checked_fields(
     found
 }
 
-/// The part, if the node is one of that variable.
-fn part(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<Part> {
-    if node.known_kind() != "subscript_expression" {
-        return field(function, node, variable).map(Part::Field);
-    }
-    let array = bare(node.part("argument")?);
-    let index = Expression::of(function.context, node.part("index")?);
-    let own = function.context.seen(array) == variable.as_bytes() && index.is_zero();
-    own.then_some(Part::First)
-}
-
-/// The field, if the node is one of that variable.
-fn field(function: &FunctionContext<'_>, node: Node<'_>, variable: &str) -> Option<String> {
-    let mut holder = bare(node.part("argument")?);
-    if holder.known_kind() == "pointer_expression" && function.context.operator(holder) == b"*" {
-        holder = bare(holder.part("argument")?);
-    }
-    (function.context.seen(holder) == variable.as_bytes())
-        .then(|| node.part("field"))
-        .flatten()
-        .map(|field| function.context.written(field))
-}
-
 /// Whether the second copy's own part is read after it, and neither set nor
 /// checked again.
 fn uses_part(
@@ -497,7 +497,7 @@ fn uses_part(
         if !looks || span(node).start < second.span.end {
             return;
         }
-        if part(function, node, &second.value_root).as_ref() != Some(wanted) {
+        if !is_part(function, node, &second.value_root, wanted) {
             return;
         }
         let node = match first.asked {
@@ -518,7 +518,7 @@ fn uses_part(
     });
     // What begins where the whole does may have any name there.
     let whole = match wanted {
-        Part::First => false,
+        Part::First | Part::Front(_) => false,
         Part::Field(field) => {
             is_handed(function, second)
                 || is_read_by_callee(function, second, field)
@@ -528,15 +528,6 @@ fn uses_part(
     // Of what this function checked itself each member is known, of what another one did not.
     let apart = first.asked.is_some() && !read.is_subset(&set);
     apart || (whole || !read.is_empty()) && set.is_empty()
-}
-
-/// The member of a member that is named there: all of `a.b.c` for its `a.b`.
-fn inmost<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Node<'t> {
-    let around = function.above(node);
-    match around.filter(|own| own.known_kind() == "field_expression") {
-        Some(whole) if whole.part("argument") == Some(node) => inmost(function, whole),
-        _ => node,
-    }
 }
 
 /// Whether that part is read of the structure with which the second copy begins, and neither set
@@ -627,14 +618,14 @@ fn goes_alone(
     second: &Fetch<'_>,
     part: &Part,
 ) -> bool {
-    let Part::Field(field) = part else {
+    let Part::Field(wanted) = part else {
         return false;
     };
     let words = function.file.words;
     let mut touched = false;
     function.each_of(&["field_expression"], |node| {
-        let own = self::field(function, node, &second.value_root);
-        touched |= own.as_deref() == Some(field) && span(node).start >= second.span.end;
+        let own = field(function, node, &second.value_root);
+        touched |= own.as_deref() == Some(wanted) && span(node).start >= second.span.end;
     });
     let mut calls = function
         .calls
@@ -740,7 +731,7 @@ fn is_kept(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>
 
 /// Whether a function of the file that is given the pointer behind the second fetch reads
 /// that member.
-fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: &str) -> bool {
+fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, wanted: &str) -> bool {
     let calls = function.calls.iter();
     let mut later = calls.filter(|call| span(**call).start >= second.span.end);
     later.any(|call| {
@@ -765,7 +756,7 @@ fn is_read_by_callee(function: &FunctionContext<'_>, second: &Fetch<'_>, field: 
                 .collect();
             let mut found = None;
             callee.each_of(&["field_expression"], |node| {
-                let named = |own: &&str| self::field(callee, node, own).as_deref() == Some(field);
+                let named = |own: &&str| field(callee, node, own).as_deref() == Some(wanted);
                 found = found.or(names.iter().any(named).then_some(()));
             });
             found
