@@ -128,6 +128,7 @@ mod taken_anew;
 mod taken_off;
 pub(crate) mod tokens;
 mod told_room;
+mod two_sided;
 mod unasked_length;
 mod unbounded;
 mod unfilled;

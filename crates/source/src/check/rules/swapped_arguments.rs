@@ -12,6 +12,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::summary::parameter;
 use crate::check::tokens::{parameter_spans, parameters};
+use crate::check::two_sided::unasked;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -37,7 +38,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .accesses
             .iter()
             .chain(function.through)
-            .filter_map(|own| swapped(function, own).or_else(|| as_both(function, own))),
+            .filter_map(|own| {
+                swapped(function, own)
+                    .or_else(|| as_both(function, own))
+                    .or_else(|| of_either(function, own))
+            }),
     );
     sizes(function, out);
     if has_cast(function) {
@@ -84,6 +89,19 @@ fn as_both(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     let mut violation = file.violation(&INFO, access.span, "the kernel's", message);
     violation.confidence = Confidence::Medium;
     violation.related.push(file.mark(own.at, "followed here"));
+    Some(violation)
+}
+
+/// An address that may be the kernel's, and that nothing asks for whose it is.
+fn of_either(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = unasked(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{} may hold an address of the kernel's, as its {} says, which nothing here looks at",
+        own.holder, own.teller
+    );
+    let mut violation = file.violation(&INFO, access.span, "taken for the user's", message);
+    violation.confidence = Confidence::Medium;
     Some(violation)
 }
 
