@@ -1,4 +1,5 @@
-use crate::check::context::FunctionContext;
+use crate::check::context::{FileContext, FunctionContext};
+use crate::check::fate::is_given_users;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -13,6 +14,7 @@ use crate::node::LOOPS;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
+use crate::split::Body;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -342,6 +344,7 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
     if file.words.is_fallible(region.group)
         && !copies(function, own)
         && !goes_round(function, own, region)
+        && !is_heard(function, own, region)
     {
         violation.confidence = Confidence::Low;
     }
@@ -356,6 +359,32 @@ fn goes_round(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) ->
         found |= place.contains(own.span) && !place.contains(region.begin);
     });
     found
+}
+
+/// Whether nothing else in the region is given an address of the user's: code that relies on it that
+/// a fault fails there does something to a word that nobody else may do in between.
+fn is_alone(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> bool {
+    let inside = |call: &tree_sitter::Node<'_>| {
+        let mut nodes = function.graph.nodes_in(span(*call));
+        span(*call) != own.span && nodes.any(|at| region.held.contains(&at))
+    };
+    let mut others = function.calls.iter().filter(|call| inside(call));
+    !others.any(|call| is_given_users(function, *call))
+}
+
+/// Whether a program hears of the fault of a single value, which nobody tries again.
+fn is_heard(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> bool {
+    is_alone(function, own, region) && is_of_programs(function.file, function.body, CALLERS)
+}
+
+/// So many callers up a program's call is looked for.
+const CALLERS: usize = 2;
+
+/// Whether a program calls a function, by itself or by others of the file: what it gives for a fault
+/// goes to the program, and nobody tries it again.
+fn is_of_programs(file: &FileContext<'_>, body: &Body, deep: usize) -> bool {
+    let above = |own: &Body| is_of_programs(file, own, deep - 1);
+    file.answers_a_program(body) || deep > 0 && file.callers(body).any(above)
 }
 
 /// Whether it is a copy of many bytes that may sleep. Code that relies on it that a fault

@@ -1,0 +1,67 @@
+//! Single values where nobody may sleep, results that nobody takes where all is said to be well, and what
+//! a fault leaves begun: states that have an end, and files of descriptors.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+const NONE: [&str; 0] = [];
+
+/// What is said of these functions.
+fn rules(functions: &str) -> Vec<String> {
+    let found = mistakes::found(None, functions).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+/// An ioctl() of these statements, with what stands before it.
+fn ioctl(before: &str, statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct dev {{ u32 mode; u32 level; struct mutex lock; }};\n{before}\
+         static long ask(struct file *file, unsigned int command, unsigned long arg)\n{{\n\
+         \tstruct dev *d = file->private_data;\n\tu32 __user *p = (u32 __user *)arg;\n\
+         \tunsigned long flags;\n\tu32 mode;\n\tint ret = 0;\n\n{statements}\n}}\n\
+         static const struct file_operations ops = {{ .unlocked_ioctl = ask }};\n"
+    ))
+}
+
+#[test]
+fn a_single_value_for_a_program_where_nobody_may_sleep() {
+    let within = |begin: &str, end: &str| {
+        ioctl(
+            "",
+            &format!(
+                "\t{begin};\n\tif (get_user(mode, p)) {{\n\t\t{end};\n\t\treturn -EFAULT;\n\t}}\n\
+                 \td->mode = mode;\n\t{end};\n\treturn 0;"
+            ),
+        )
+    };
+    for (begin, end) in [
+        ("local_irq_save(flags)", "local_irq_restore(flags)"),
+        ("local_irq_disable()", "local_irq_enable()"),
+        ("preempt_disable()", "preempt_enable()"),
+        ("flags = get_cpu()", "put_cpu()"),
+    ] {
+        assert_eq!(within(begin, end), ["fault-in-atomic"], "{begin}");
+    }
+    assert_eq!(
+        within("pagefault_disable()", "pagefault_enable()"),
+        NONE,
+        "a fault fails there"
+    );
+    let helper = "static int fetch(struct dev *d, u32 __user *from)\n{\n\tint err;\n\n\tpreempt_disable();\n\
+                  \terr = get_user(d->mode, from);\n\tpreempt_enable();\n\treturn err;\n}\n";
+    assert_eq!(
+        ioctl(helper, "\treturn fetch(d, p);"),
+        ["fault-in-atomic"],
+        "a program calls it by another one"
+    );
+    assert_eq!(rules(helper), NONE, "who calls it may try again");
+    // A word that nobody else may change in between.
+    let exchange = "\tpreempt_disable();\n\tret = get_user(mode, p);\n\tif (!ret && mode == d->mode)\n\
+                    \t\tret = put_user(d->level, p);\n\tpreempt_enable();\n\treturn ret;";
+    assert_eq!(ioctl("", exchange), NONE);
+}
