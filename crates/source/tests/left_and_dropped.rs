@@ -65,3 +65,28 @@ fn a_single_value_for_a_program_where_nobody_may_sleep() {
                     \t\tret = put_user(d->level, p);\n\tpreempt_enable();\n\treturn ret;";
     assert_eq!(ioctl("", exchange), NONE);
 }
+
+#[test]
+fn a_value_that_is_not_stored_and_said_to_be() {
+    for wrong in [
+        "\tif (d->mode > 3)\n\t\treturn -EINVAL;\n\tput_user(d->mode, p);\n\treturn 0;",
+        "\tswitch (command) {\n\tcase 1:\n\t\tput_user(d->mode, p);\n\t\tbreak;\n\tdefault:\n\t\tret = -ENOTTY;\n\t}\n\treturn ret;",
+        "\tret = 0;\n\tif (command > 2)\n\t\tret = -EIO;\n\tif (ret == 0 && command == 1)\n\t\tput_user(d->mode, (u32 __user *)arg);\n\treturn ret;",
+        "\tif (!d->mode)\n\t\treturn -EAGAIN;\n\tget_user(d->level, p);\n\treturn 0;",
+    ] {
+        assert_eq!(ioctl("", wrong), ["ignored-fault"], "{wrong}");
+    }
+    for right in [
+        "\tif (d->mode > 3)\n\t\treturn -EINVAL;\n\tif (put_user(d->mode, p))\n\t\treturn -EFAULT;\n\treturn 0;",
+        // What is wrong is said already.
+        "\tif (d->mode > 3) {\n\t\tput_user(3, p);\n\t\treturn -E2BIG;\n\t}\n\treturn 0;",
+        "\tif (d->mode > 3) {\n\t\tret = -E2BIG;\n\t\tput_user(3, p);\n\t}\n\treturn ret;",
+        // Nobody is to know.
+        "\tif (d->mode > 3)\n\t\treturn -EINVAL;\n\t(void)put_user(d->mode, p);\n\treturn 0;",
+    ] {
+        assert_eq!(ioctl("", right), NONE, "{right}");
+    }
+    // What a function finds by itself it may only try.
+    let found = "int walk(struct vcpu *v)\n{\n\tu8 __user *at = find(v);\n\n\tif (!at)\n\t\treturn -ENOENT;\n\tput_user(1, at);\n\treturn 0;\n}\n";
+    assert_eq!(rules(found), NONE);
+}

@@ -127,6 +127,7 @@ mod summary;
 mod taken_anew;
 mod taken_off;
 pub(crate) mod tokens;
+mod told_done;
 mod told_room;
 mod two_sided;
 mod unasked_length;

@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::fate::fallible;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::told_done::is_told_done;
 use crate::check::unasked_length::unasked_length;
 use crate::check::unfilled::unfilled;
 use crate::expression::{Expression, Term};
@@ -41,7 +42,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         });
         let callee = access.word.name.as_bytes();
         let unasked = || {
-            let dropped = is_dropped(access.node) && function.file.words.must_use(callee);
+            let asked_for =
+                || function.file.words.must_use(callee) || is_told_done(function, access);
+            let dropped = is_dropped(access.node) && asked_for();
             dropped.then(|| (unasked(&access.word.name), "its result is dropped", None))
         };
         let lost = || {
