@@ -90,3 +90,42 @@ fn a_value_that_is_not_stored_and_said_to_be() {
     let found = "int walk(struct vcpu *v)\n{\n\tu8 __user *at = find(v);\n\n\tif (!at)\n\t\treturn -ENOENT;\n\tput_user(1, at);\n\treturn 0;\n}\n";
     assert_eq!(rules(found), NONE);
 }
+
+#[test]
+fn an_answer_that_a_choice_turns_over() {
+    for wrong in [
+        "\treturn !copy_to_user(p, d, 8) ? -EFAULT : 0;",
+        "\treturn copy_to_user(p, d, 8) ? 0 : -EFAULT;",
+        "\tret = !get_user(mode, p) ? -EFAULT : 0;\n\tif (ret)\n\t\treturn ret;\n\td->mode = mode;\n\treturn 0;",
+        "\tret = (put_user(d->mode, p) == 0) ? -EFAULT : 0;\n\treturn ret;",
+        "\tret = access_ok(p, 4) ? -EFAULT : 0;\n\treturn ret ? ret : put_user(d->mode, p);",
+    ] {
+        assert_eq!(ioctl("", wrong), ["inverted-test"], "{wrong}");
+    }
+    for right in [
+        "\treturn copy_to_user(p, d, 8) ? -EFAULT : 0;",
+        "\treturn !copy_to_user(p, d, 8) ? 0 : -EFAULT;",
+        "\tret = (put_user(d->mode, p) != 0) ? -EFAULT : 0;\n\treturn ret;",
+        "\treturn d->mode && copy_to_user(p, d, 8) ? -EFAULT : 0;",
+        "\tret = !access_ok(p, 4) ? -EFAULT : 0;\n\treturn ret ? ret : put_user(d->mode, p);",
+    ] {
+        assert_eq!(ioctl("", right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_value_that_is_used_where_it_could_not_be_read() {
+    for wrong in [
+        "\tif (get_user(mode, p)) {\n\t\tif (mode > 3)\n\t\t\treturn -EINVAL;\n\t\td->mode = mode;\n\t\treturn 0;\n\t}\n\treturn -EINVAL;",
+        "\tret = get_user(mode, p);\n\tif (ret) {\n\t\tswitch (mode & 3) {\n\t\tcase 1:\n\t\t\treturn start(d);\n\t\tdefault:\n\t\t\treturn stop(d);\n\t\t}\n\t}\n\treturn -EINVAL;",
+    ] {
+        assert_eq!(ioctl("", wrong), ["inverted-test"], "{wrong}");
+    }
+    for right in [
+        "\tif (!get_user(mode, p)) {\n\t\tif (mode > 3)\n\t\t\treturn -EINVAL;\n\t\td->mode = mode;\n\t\treturn 0;\n\t}\n\treturn -EFAULT;",
+        "\tif (get_user(mode, p)) {\n\t\tmode = level();\n\t\tif (mode > 3)\n\t\t\treturn -EFAULT;\n\t}\n\td->mode = mode;\n\treturn 0;",
+        "\tif (get_user(mode, p)) {\n\t\tpr_debug(\"no mode %u\\n\", mode);\n\t\treturn -EFAULT;\n\t}\n\treturn 0;",
+    ] {
+        assert_eq!(ioctl("", right), NONE, "{right}");
+    }
+}

@@ -130,6 +130,7 @@ pub(crate) mod tokens;
 mod told_done;
 mod told_room;
 mod two_sided;
+mod turned_over;
 mod unasked_length;
 mod unbounded;
 mod unfilled;

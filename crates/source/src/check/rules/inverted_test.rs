@@ -5,6 +5,7 @@ use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::turned_over::turned_over;
 use crate::expression::{Expression, Term};
 use crate::flow::{Statement, StatementKind};
 use crate::hashed::HashMap;
@@ -58,6 +59,35 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let each = condition.joined("||").into_iter();
         out.extend(each.filter_map(|part| both(function, part)));
     }
+    function.each_of(&["conditional_expression"], |node| {
+        out.extend(chosen(function, &function.expression_of(node)));
+    });
+    for own in turned_over(function) {
+        let message = format!(
+            "{} is used only where {}() faulted, which stores nothing then",
+            own.variable, own.name
+        );
+        let file = function.file;
+        let mut violation = file.violation(&INFO, own.access, "the other way around", message);
+        violation.confidence = Confidence::Medium;
+        violation.related.push(file.mark(own.used, "used here"));
+        out.push(violation);
+    }
+}
+
+/// `!get_user(a, p) ? -EFAULT : 0`, or `get_user(a, p) ? 0 : -EFAULT`.
+fn chosen(function: &FunctionContext<'_>, own: &Expression) -> Option<Violation> {
+    let Term::Choice(condition, yes, no) = &own.term else {
+        return None;
+    };
+    let yes = yes.as_deref();
+    if yes.is_some_and(is_fault) && no.is_zero() {
+        let each = condition.joined("||").into_iter();
+        return each.filter_map(|part| inverted(function, part)).next();
+    }
+    let (name, _) = condition.call()?;
+    let refused = is_fault(no) && yes.is_none_or(Expression::is_zero);
+    (refused && is_zero_right(function, name)).then(|| violation(function, own.span, name, true))
 }
 
 /// Accesses each of which gives 0 where all went well, joined by `&&`: a fault of one alone
@@ -193,6 +223,12 @@ fn inverted(function: &FunctionContext<'_>, own: &Expression) -> Option<Violatio
         opens || measures
     };
     wrong.then(|| violation(function, own.span, name, negated))
+}
+
+/// Whether a call of that name gives 0 where all went well, and nothing else that is 0.
+fn is_zero_right(function: &FunctionContext<'_>, name: &str) -> bool {
+    let word = function.file.words.access(name);
+    word.is_some_and(|word| word.result.is_some())
 }
 
 fn is_equality(operator: &str) -> bool {
