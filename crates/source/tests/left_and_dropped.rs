@@ -92,6 +92,67 @@ fn a_value_that_is_not_stored_and_said_to_be() {
 }
 
 #[test]
+fn a_state_that_a_fault_leaves_begun() {
+    for (begin, end) in [
+        ("port_enter()", "port_exit()"),
+        ("dev_config_begin(d)", "dev_config_end(d)"),
+        ("dev_suspend_io(d)", "dev_resume_io(d)"),
+        ("dev_freeze_queue(d)", "dev_unfreeze_queue(d)"),
+        ("dev_freeze(d)", "dev_thaw(d)"),
+        ("dev_stop_queue(d)", "dev_start_queue(d)"),
+    ] {
+        let wrong = format!(
+            "\t{begin};\n\tmode = level();\n\tif (put_user(mode, p))\n\t\treturn -EFAULT;\n\t{end};\n\treturn 0;"
+        );
+        assert_eq!(ioctl("", &wrong), ["kept-lock"], "{begin}");
+        let right = wrong.replace(
+            "\n\t\treturn -EFAULT",
+            &format!(" {{\n\t\t{end};\n\t\treturn -EFAULT;\n\t}}"),
+        );
+        assert_eq!(ioctl("", &right), NONE, "{begin}");
+    }
+    let asked = "\tret = port_enter();\n\tif (ret)\n\t\treturn ret;\n\tif (get_user(mode, p))\n\t\treturn -EFAULT;\n\tport_exit();\n\treturn 0;";
+    assert_eq!(ioctl("", asked), ["kept-lock"]);
+    // Where it could not be begun there is nothing to end.
+    let refused = asked
+        .replace(
+            "\tport_exit();\n\treturn 0",
+            "\tport_exit();\n\treturn put_user(d->mode, p)",
+        )
+        .replace("\tif (get_user(mode, p))\n\t\treturn -EFAULT;\n", "");
+    assert_eq!(ioctl("", &refused), NONE);
+    // Another state's end.
+    let other = "\tport_enter();\n\tif (put_user(d->mode, p))\n\t\treturn -EFAULT;\n\tbank_exit();\n\treturn 0;";
+    assert_eq!(ioctl("", other), NONE);
+}
+
+#[test]
+fn a_file_of_a_descriptor_that_is_kept() {
+    let with = |refused: &str| {
+        ioctl(
+            "",
+            &format!(
+                "\tstruct fd f;\n\n\tif (get_user(mode, p))\n\t\treturn -EFAULT;\n\tf = fdget(mode);\n\
+                 \tif (!fd_file(f))\n\t\treturn -EBADF;\n{refused}\tret = join(d, fd_file(f));\n\tfdput(f);\n\treturn ret;"
+            ),
+        )
+    };
+    for wrong in [
+        "\tif (!d->mode)\n\t\treturn -EINVAL;\n",
+        "\tif (get_user(d->level, p + 1))\n\t\treturn -EFAULT;\n",
+    ] {
+        assert_eq!(with(wrong), ["kept-memory"], "{wrong}");
+    }
+    for right in [
+        "",
+        "\tif (fd_file(f)->f_op != file->f_op) {\n\t\tfdput(f);\n\t\treturn -EINVAL;\n\t}\n",
+        "\tret = -EINVAL;\n\tif (fd_file(f)->f_op != file->f_op)\n\t\tgoto out;\nout:\n",
+    ] {
+        assert_eq!(with(right), NONE, "{right}");
+    }
+}
+
+#[test]
 fn an_answer_that_a_choice_turns_over() {
     for wrong in [
         "\treturn !copy_to_user(p, d, 8) ? -EFAULT : 0;",
