@@ -190,3 +190,30 @@ fn a_value_that_is_used_where_it_could_not_be_read() {
         assert_eq!(ioctl("", right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_fault_that_the_next_round_overwrites() {
+    let round = |inside: &str| {
+        ioctl(
+            "",
+            &format!(
+                "\tint i;\n\n\tfor (i = 0; i < 4; i++) {{\n\t\tret = step(d, i);\n\t\tif (ret)\n\t\t\tbreak;\n\
+                 {inside}\n\t\tp += 2;\n\t}}\n\treturn ret;"
+            ),
+        )
+    };
+    for wrong in [
+        "\t\tif (d->mode)\n\t\t\tret = copy_to_user(p, d, 8) ? -EFAULT : 0;",
+        "\t\tret = put_user(d->mode, p);",
+        "\t\tif (d->level > i)\n\t\t\tret = get_user(d->mode, p);",
+    ] {
+        assert_eq!(round(wrong), ["swallowed-fault"], "{wrong}");
+    }
+    for right in [
+        "\t\tif (d->mode)\n\t\t\tret = copy_to_user(p, d, 8) ? -EFAULT : 0;\n\t\tif (ret)\n\t\t\tbreak;",
+        "\t\tret = put_user(d->mode, p);\n\t\tif (ret)\n\t\t\treturn ret;",
+        "\t\tif (d->mode && copy_to_user(p, d, 8)) {\n\t\t\tret = -EFAULT;\n\t\t\tbreak;\n\t\t}",
+    ] {
+        assert_eq!(round(right), NONE, "{right}");
+    }
+}

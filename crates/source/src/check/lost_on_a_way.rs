@@ -44,7 +44,7 @@ pub(crate) fn lost_on_a_way(function: &FunctionContext<'_>, call: Node<'_>) -> O
         let step = graph.nodes.get(node)?;
         match first(
             function,
-            variable.place,
+            (variable.place, holder),
             from.max(step.effects.start)..step.effects.end,
         ) {
             // Which cases of two `switch` follow one another nobody knows here.
@@ -77,6 +77,10 @@ fn taker(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Span> {
             holder.part("right") == Some(call)
                 && matches!(function.context.operator(holder), b"=" | b"|=")
         }
+        "conditional_expression" if holder.part("condition") == Some(call) => {
+            return taker(function, holder);
+        }
+        "parenthesized_expression" => return taker(function, holder),
         _ => false,
     };
     let alone = function.above(holder).map(|own| own.known_kind()) == Some("expression_statement");
@@ -92,7 +96,7 @@ enum First {
 
 fn first(
     function: &FunctionContext<'_>,
-    variable: usize,
+    (variable, holder): (usize, Span),
     effects: std::ops::Range<usize>,
 ) -> First {
     let graph = function.graph;
@@ -107,8 +111,13 @@ fn first(
             continue;
         }
         return match &effect.kind {
-            EffectKind::Write(write) if !write.optional && is_result(function, write.value) => {
-                First::Lost(effect.span)
+            EffectKind::Write(write) if !write.optional => {
+                // Behind it something may tell that no access was made on that way.
+                let again = || effect.span.start < holder.start && is_calls(function, write.value);
+                match is_result(function, write.value) || again() {
+                    true => First::Lost(effect.span),
+                    false => First::Asked,
+                }
             }
             _ => First::Asked,
         };
@@ -126,6 +135,12 @@ fn is_result(function: &FunctionContext<'_>, value: Option<Span>) -> bool {
         Term::Choice(_, Some(yes), no) => is_error(yes) && no.is_zero(),
         _ => false,
     })
+}
+
+/// Whether a value is what any call gives, in a next round.
+fn is_calls(function: &FunctionContext<'_>, value: Option<Span>) -> bool {
+    let value = value.and_then(|value| function.expression(value));
+    value.is_some_and(|value| matches!(value.uncast().1.term, Term::Call(..)))
 }
 
 /// The first use of what a read should have filled behind its fault, which a variable says that
