@@ -217,3 +217,59 @@ fn a_fault_that_the_next_round_overwrites() {
         assert_eq!(round(right), NONE, "{right}");
     }
 }
+
+/// A write() of these statements.
+fn write(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct part {{ char bytes[64]; size_t len; u32 rate; }};\n\
+         static ssize_t put(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n\
+         \tstruct part *d = file->private_data;\n\tsize_t n = min_t(size_t, count, 32);\n\n\
+         \tif (*at < 0 || *at > 32)\n\t\treturn -EINVAL;\n\tif (copy_from_user(d->bytes + *at, u, n))\n\
+         \t\treturn -EFAULT;\n{statements}\n\treturn n;\n}}\n\
+         static const struct file_operations ops = {{ .write = put }};\n"
+    ))
+}
+
+#[test]
+fn a_position_that_counts_what_it_was_moved_on_by_again() {
+    for wrong in [
+        "\t*at += n;\n\td->len = *at + n;",
+        "\t*at += n;\n\tif (d->len < *at)\n\t\td->len = n + *at;",
+        "\t(*at) += n;\n\td->len = (size_t)*at + n;",
+    ] {
+        assert_eq!(write(wrong), ["kept-position"], "{wrong}");
+    }
+    for right in [
+        "\td->len = *at + n;\n\t*at += n;",
+        "\t*at += n;\n\td->len = *at;",
+        "\t*at += n;\n\tn = d->rate;\n\td->len = *at + n;",
+        "\t*at += n;\n\td->len = *at + d->rate;",
+    ] {
+        assert_eq!(write(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_number_of_an_attribute_that_need_not_be_there() {
+    let store = |statements: &str| {
+        rules(&format!(
+            "static int show(u32 __user *p)\n{{\n\treturn put_user(1, p);\n}}\n\
+             static ssize_t rate_store(struct device *dev, struct device_attribute *a, const char *buf, size_t count)\n{{\n\
+             \tunsigned int rate, level;\n\tint n;\n\n{statements}\n\treturn count;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tif (sscanf(buf, \"%u\", &rate) < 0)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
+        "\tn = sscanf(buf, \"%u %u\", &rate, &level);\n\tif (n < 1)\n\t\treturn -EINVAL;\n\tset_both(dev, rate, level);",
+        "\tsscanf(buf, \"%x\", &rate);\n\tset_rate(dev, rate);",
+    ] {
+        assert_eq!(store(wrong), ["misread-result"], "{wrong}");
+    }
+    for right in [
+        "\tif (sscanf(buf, \"%u\", &rate) != 1)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
+        "\tn = sscanf(buf, \"%u %u\", &rate, &level);\n\tif (n < 2)\n\t\treturn -EINVAL;\n\tset_both(dev, rate, level);",
+        "\tif (sscanf(buf, \"%u\", &rate) < 1)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
+    ] {
+        assert_eq!(store(right), NONE, "{right}");
+    }
+}

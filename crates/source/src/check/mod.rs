@@ -34,6 +34,7 @@ mod comparison;
 mod compat_layout;
 mod conditions;
 mod context;
+mod counted_again;
 mod counting;
 mod cut_string;
 mod dangling;

@@ -3,6 +3,7 @@ use tree_sitter::Node;
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
+use crate::check::counted_again::counted_again;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_too_far::too_far;
 use crate::check::position_twice::{Twice, position_twice};
@@ -31,6 +32,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     from_the_front(function, out);
     moved_past(function, out);
+    added_again(function, out);
     let calls = function.calls.iter();
     let twice = calls.filter_map(|call| position_twice(function, *call));
     out.extend(twice.map(|own| counted_twice(function, &own)));
@@ -77,6 +79,21 @@ fn moved_past(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let mut violation = file.violation(&INFO, own.moved, "the rest is passed over", message);
         let answered = file.mark(own.answered, "less, where a part was left");
         violation.related.push(answered);
+        out.push(violation);
+    }
+}
+
+/// What a position was moved on by, added to it once more.
+fn added_again(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let position = unbounded::position(function);
+    let own = position.and_then(|position| Some((counted_again(function, &position)?, position)));
+    if let Some((own, position)) = own {
+        let file = function.file;
+        let message = format!("*{position} was moved on by that already, which counts twice here");
+        let mut violation = file.violation(&INFO, own.sum, "counted twice", message);
+        violation
+            .related
+            .push(file.mark(own.moved, "moved on here"));
         out.push(violation);
     }
 }
