@@ -143,6 +143,11 @@ fn a_file_of_a_descriptor_that_is_kept() {
     ] {
         assert_eq!(with(wrong), ["kept-memory"], "{wrong}");
     }
+    // As it was asked before there was a macro for it.
+    let member = "\tstruct fd f = fdget_pos(command);\n\n\tif (!f.file)\n\t\treturn -EBADF;\n\
+                  \tret = -EINVAL;\n\tif (d->mode > 3)\n\t\tgoto out;\n\tret = put_user(seek(f.file), p);\nout:\n\
+                  \tfdput_pos(f);\n\treturn ret;";
+    assert_eq!(ioctl("", member), NONE);
     for right in [
         "",
         "\tif (fd_file(f)->f_op != file->f_op) {\n\t\tfdput(f);\n\t\treturn -EINVAL;\n\t}\n",

@@ -30,7 +30,15 @@ pub(crate) struct Failure {
 pub(crate) fn asks_itself(function: &FunctionContext<'_>, condition: usize, name: &str) -> bool {
     let own = function.graph.conditions.get(condition);
     let whole = own.and_then(|own| function.asked(own));
-    let is_own = |own: &Expression| own.uncast().1.name() == Some(name);
+    // Of a structure of the function's own a member says whether there is anything: `f.file`.
+    let is_own = |own: &Expression| match &own.uncast().1.term {
+        Term::Member {
+            arrow: false,
+            holder,
+            ..
+        } => holder.name() == Some(name),
+        _ => own.uncast().1.name() == Some(name),
+    };
     let asks = |part: &Expression| match &part.term {
         Term::Unary(_, of) => is_own(of),
         Term::Binary(left, _, right) => is_own(left) || is_own(right),
