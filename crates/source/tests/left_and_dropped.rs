@@ -253,28 +253,3 @@ fn a_position_that_counts_what_it_was_moved_on_by_again() {
         assert_eq!(write(right), NONE, "{right}");
     }
 }
-
-#[test]
-fn a_number_of_an_attribute_that_need_not_be_there() {
-    let store = |statements: &str| {
-        rules(&format!(
-            "static int show(u32 __user *p)\n{{\n\treturn put_user(1, p);\n}}\n\
-             static ssize_t rate_store(struct device *dev, struct device_attribute *a, const char *buf, size_t count)\n{{\n\
-             \tunsigned int rate, level;\n\tint n;\n\n{statements}\n\treturn count;\n}}\n"
-        ))
-    };
-    for wrong in [
-        "\tif (sscanf(buf, \"%u\", &rate) < 0)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
-        "\tn = sscanf(buf, \"%u %u\", &rate, &level);\n\tif (n < 1)\n\t\treturn -EINVAL;\n\tset_both(dev, rate, level);",
-        "\tsscanf(buf, \"%x\", &rate);\n\tset_rate(dev, rate);",
-    ] {
-        assert_eq!(store(wrong), ["misread-result"], "{wrong}");
-    }
-    for right in [
-        "\tif (sscanf(buf, \"%u\", &rate) != 1)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
-        "\tn = sscanf(buf, \"%u %u\", &rate, &level);\n\tif (n < 2)\n\t\treturn -EINVAL;\n\tset_both(dev, rate, level);",
-        "\tif (sscanf(buf, \"%u\", &rate) < 1)\n\t\treturn -EINVAL;\n\tset_rate(dev, rate);",
-    ] {
-        assert_eq!(store(right), NONE, "{right}");
-    }
-}
