@@ -33,6 +33,14 @@ pub(crate) fn unasked(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
     else {
         return None;
     };
+    // Who calls from another file with a pointer to it may have asked.
+    let given = *arrow
+        && holder
+            .name()
+            .is_some_and(|name| function.is_parameter(name));
+    if given && !function.file.is_declared(function.body, b"static") {
+        return None;
+    }
     let behind = holder.behind();
     let of = space::type_of(function, if *arrow { &behind } else { holder })?;
     let Shape::Struct(members) = &of.shape else {
