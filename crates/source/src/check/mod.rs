@@ -75,6 +75,7 @@ mod learn;
 mod left_and_asked;
 mod left_held;
 mod left_of;
+mod left_unsigned;
 mod limit;
 mod linear;
 mod lockers;

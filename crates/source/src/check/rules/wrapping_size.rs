@@ -3,6 +3,7 @@ use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
 use crate::check::fate::is_error;
+use crate::check::left_unsigned::{LeftUnsigned, left_unsigned};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::taken_off::{TakenOff, taken_off};
@@ -37,12 +38,25 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     });
     for call in function.calls {
         out.extend(sized(function, *call));
+        out.extend(left_unsigned(function, *call).map(|own| largest_left(function, *call, &own)));
     }
     for access in function.accesses.iter().chain(function.through) {
         let size = access.bytes.as_ref().map(|own| own.uncast().1);
         out.extend(size.and_then(|size| less(function, size, access.span)));
     }
     out.extend(taken_off(function).iter().map(|own| drained(function, own)));
+}
+
+/// The least of what is left and another number, where what is left may be the largest there is.
+fn largest_left(function: &FunctionContext<'_>, call: Node<'_>, own: &LeftUnsigned) -> Violation {
+    let file = function.file;
+    let [left, whole, position] =
+        [&own.left, &own.whole, &own.position].map(|own| file.plain(own.span));
+    let told = format!(
+        "{left} is never less than 0 by its type here: where {position}, which is the user's, is more than {whole}, \
+         it bounds nothing, and nothing asks"
+    );
+    file.violation(&INFO, span(call), "bounds nothing there", told)
 }
 
 /// What was copied is taken off another number than it was held against.
