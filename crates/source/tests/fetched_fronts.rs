@@ -134,3 +134,27 @@ fn what_the_variable_takes_later_is_another_number() {
     let same = "\tif (size > c.len)\n\t\treturn -EINVAL;\n";
     assert_eq!(fetched(&format!("{same}{copy}")), NONE);
 }
+
+#[test]
+fn what_is_held_down_at_once_needs_no_further_question() {
+    let text = |behind: &str| {
+        format!(
+            "struct info {{ u32 a[8]; }};\nstatic int get(struct dev *d, char __user *to, int __user *lenp)\n{{\n\tstruct info info;\n\tint len;\n\n\
+             \tif (get_user(len, lenp))\n\t\treturn -EFAULT;\n\tif (len < 0 || len > 64)\n\t\treturn -EINVAL;\n\
+             \tmemset(&info, 0, sizeof(info));\n\tif (get_user(len, lenp))\n\t\treturn -EFAULT;\n{behind}\tif (copy_to_user(to, &info, len))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        )
+    };
+    let named = |text: &str| {
+        let found = mistakes::found(None, text).into_iter();
+        found
+            .map(|(rule, _)| rule)
+            .any(|rule| rule == "double-fetch")
+    };
+    assert!(named(&text("")));
+    assert!(!named(&text(
+        "\tlen = min_t(unsigned int, len, sizeof(info));\n"
+    )));
+    assert!(named(&text(
+        "\tshow(d, len);\n\tlen = min_t(unsigned int, len, sizeof(info));\n"
+    )));
+}

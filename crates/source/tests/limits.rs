@@ -166,6 +166,7 @@ fn a_sum_or_a_product_that_may_wrap_bounds_nothing() {
             "\tif (r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
             "\tif (!d->memory || r.at + r.size >= d->size)\n\t\treturn -EINVAL;\n\tclear(d, r.at, r.size);\n\treturn 0;",
             "\tif (d->size < r.len * 16)\n\t\treturn -EINVAL;\n\tclear(d, r.len);\n\treturn 0;",
+            "\tcopy = memdup_user(r.data, r.len * sizeof(struct req));\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
             "\tsum = r.len * sizeof(struct req);\n\tcopy = memdup_user(r.data, sum);\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
         ],
     );
@@ -178,7 +179,7 @@ fn a_sum_or_a_product_that_may_wrap_bounds_nothing() {
             "\tif ((u64)r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
             "\tif (check_add_overflow(r.off, r.len, &sum) || r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
             "\tif (r.len > 64 || r.off > 64)\n\t\treturn -EINVAL;\n\tif (r.off + r.len > d->size)\n\t\treturn -EINVAL;\n\tmemset(d->memory + r.off, 0, r.len);\n\treturn 0;",
-            "\tcopy = memdup_user(r.data, r.len * sizeof(struct req));\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
+            "\tcopy = memdup_user(r.data, size_mul(r.len, sizeof(struct req)));\n\tif (IS_ERR(copy))\n\t\treturn PTR_ERR(copy);\n\treturn use(d, copy, r.len);",
         ],
     );
     // What a write is called with was bounded.

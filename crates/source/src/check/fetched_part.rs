@@ -216,3 +216,23 @@ fn picks_again(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
     });
     found
 }
+
+/// Whether the first that is done with what a fetch filled is to hold it down: `len = min_t(u32, len, n)`.
+pub(crate) fn is_held_down(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
+    let name = &fetch.value_root;
+    let mut behind = function.mentions(name);
+    let Some(first) = behind.find(|own| own.start_byte() >= fetch.span.end) else {
+        return false;
+    };
+    let set = function.above(first);
+    let set = set.filter(|own| own.known_kind() == "assignment_expression");
+    let value = set.and_then(|own| own.part("right"));
+    value.is_some_and(|value| {
+        let whole = function.expression_of(value);
+        let least = whole.uncast().1.call();
+        least.is_some_and(|(call, given)| {
+            let own = given.iter().any(|own| own.uncast().1.name() == Some(name));
+            function.file.words.gives_least(call) && own
+        })
+    })
+}

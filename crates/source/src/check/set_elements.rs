@@ -7,13 +7,14 @@ use tollgate_defect::answer;
 use tree_sitter::Node;
 
 use crate::Direction;
+use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 
-use super::accesses::each;
+use super::accesses::{Access, each};
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::element;
@@ -241,6 +242,36 @@ pub(crate) fn skipping<'t>(body: Node<'t>, place: Node<'t>) -> Option<Node<'t>> 
         if own.known_kind() == "continue_statement" && before {
             found = found.or(Some(own));
         }
+    });
+    found
+}
+
+/// Whether a number is compared with a constant, or with as many as are copied, behind the loop that
+/// makes it: what a program has room for says nothing of how many there are.
+pub(crate) fn is_compared_behind(
+    function: &FunctionContext<'_>,
+    name: &str,
+    access: &Access<'_>,
+) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression"], |node| {
+        let compares = compares(function.context.operator(node));
+        let mut around = std::iter::successors(Some(node), Node::parent);
+        let rounds = around.any(|own| LOOPS.contains(&own.known_kind()));
+        let before = node.start_byte() < access.span.start;
+        if !compares || !before || rounds || !function.graph.names(span(node), name) {
+            return;
+        }
+        let Term::Binary(left, _, right) = &function.expression_of(node).term else {
+            return;
+        };
+        let copied = |own: &Expression| {
+            let bytes = access.bytes.as_ref();
+            bytes.is_some_and(|bytes| bytes.any(&|part| part == own))
+        };
+        found |= [left, right]
+            .iter()
+            .any(|own| copied(own) || space::bytes(function, own).is_some());
     });
     found
 }

@@ -11,7 +11,7 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::context::FunctionContext;
-use super::fate::{Arm, fallible, fate};
+use super::fate::{Arm, Fallible, fate};
 
 /// A variable whose value is used where the access that fills it faulted, and nowhere else.
 pub(crate) struct TurnedOver {
@@ -22,6 +22,9 @@ pub(crate) struct TurnedOver {
     /// The first use.
     pub(crate) used: Span,
 }
+
+/// So many accesses of a function are followed: each takes as long as the function is large.
+const MOST: usize = 128;
 
 /// All of a function.
 pub(crate) fn turned_over(function: &FunctionContext<'_>) -> Vec<TurnedOver> {
@@ -34,11 +37,13 @@ pub(crate) fn turned_over(function: &FunctionContext<'_>) -> Vec<TurnedOver> {
     if accesses.peek().is_none() {
         return Vec::new();
     }
-    accesses.filter_map(|own| of(function, own)).collect()
+    let asked = accesses.enumerate();
+    let asked = asked.take_while(|(at, _)| !function.stops_at(*at, MOST));
+    asked.filter_map(|(_, own)| of(function, own)).collect()
 }
 
 fn of(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<TurnedOver> {
-    let call = fallible(function).find(|own| own.node == access.node)?;
+    let call = Fallible::of(function, access.node);
     let fate = fate(function, &call).filter(|own| !own.told)?;
     let [arm] = fate.arms.as_slice() else {
         return None;

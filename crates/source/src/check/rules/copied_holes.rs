@@ -10,10 +10,9 @@ use crate::check::heap::{filled_behind, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
-use crate::check::set_elements::{left_out, set_elements, skipping};
+use crate::check::set_elements::{is_compared_behind, left_out, set_elements, skipping};
 use crate::check::space;
 use crate::check::unset::{is_unset, set_only_if};
-use crate::compared::compares;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
 use crate::node::{LOOPS, Parts as _};
@@ -184,28 +183,6 @@ fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     let what = format!("as many of its elements are set as {counter} counts, and more are copied");
     let place = (local.declared, "declared without a value");
     (!others && !compared && !unseen).then(|| left(function, access, (&local.name, &what), place))
-}
-
-/// Whether a number is compared with a constant behind the loop that makes it, before a copy: what a
-/// program has room for says nothing of how many there are.
-fn is_compared_behind(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
-    let mut found = false;
-    function.each_of(&["binary_expression"], |node| {
-        let compares = compares(function.context.operator(node));
-        let mut around = std::iter::successors(Some(node), Node::parent);
-        let rounds = around.any(|own| LOOPS.contains(&own.known_kind()));
-        let before = node.start_byte() < access.span.start;
-        if !compares || !before || rounds || !function.graph.names(span(node), name) {
-            return;
-        }
-        let Term::Binary(left, _, right) = &function.expression_of(node).term else {
-            return;
-        };
-        found |= [left, right]
-            .iter()
-            .any(|own| space::bytes(function, own).is_some());
-    });
-    found
 }
 
 /// Whether an element, or a member of it, takes a value there.

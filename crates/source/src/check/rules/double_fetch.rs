@@ -7,7 +7,8 @@ use crate::check::context::FunctionContext;
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::fetched_part::{
-    Part, field, front_of, inmost, is_last_alone, is_of_number, is_part, is_same_place, part_of,
+    Part, field, front_of, inmost, is_held_down, is_last_alone, is_of_number, is_part,
+    is_same_place, part_of,
 };
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -417,7 +418,7 @@ fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
             refused = refused || asked() && still(span(node));
         }
         let mut reads = function.reads(variable);
-        !refused && reads.any(|read| behind(read.span.start))
+        !refused && !is_held_down(function, second) && reads.any(|read| behind(read.span.start))
     };
     *second.used.get_or_init(look)
 }

@@ -368,13 +368,17 @@ fn is_alone(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> b
         let mut nodes = function.graph.nodes_in(span(*call));
         span(*call) != own.span && nodes.any(|at| region.held.contains(&at))
     };
+    let few = function.calls.len() <= CALLS;
     let mut others = function.calls.iter().filter(|call| inside(call));
-    !others.any(|call| is_given_users(function, *call))
+    few && !others.any(|call| is_given_users(function, *call))
 }
+
+/// Of a function with more calls nobody is told so: what a region holds is asked for each of them.
+const CALLS: usize = 128;
 
 /// Whether a program hears of the fault of a single value, which nobody tries again.
 fn is_heard(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> bool {
-    is_alone(function, own, region) && is_of_programs(function.file, function.body, CALLERS)
+    is_of_programs(function.file, function.body, CALLERS) && is_alone(function, own, region)
 }
 
 /// So many callers up a program's call is looked for.
