@@ -154,6 +154,10 @@ fn what_is_held_down_at_once_needs_no_further_question() {
     assert!(!named(&text(
         "\tlen = min_t(unsigned int, len, sizeof(info));\n"
     )));
+    let other = |one: &str| text(&format!("\tif (len != {one})\n\t\treturn -EINVAL;\n"));
+    assert!(!named(&other("sizeof(info)")));
+    assert!(named(&other("0")));
+    assert!(named(&other("d->length")));
     assert!(named(&text(
         "\tshow(d, len);\n\tlen = min_t(unsigned int, len, sizeof(info));\n"
     )));

@@ -217,15 +217,19 @@ fn picks_again(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
     found
 }
 
-/// Whether the first that is done with what a fetch filled is to hold it down: `len = min_t(u32, len, n)`.
+/// Whether the first that is done with what a fetch filled is to hold it down, `len = min_t(u32, len, n)`,
+/// or to leave with all but one number, `if (len != sizeof(x)) return -EINVAL;`.
 pub(crate) fn is_held_down(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> bool {
     let name = &fetch.value_root;
     let mut behind = function.mentions(name);
     let Some(first) = behind.find(|own| own.start_byte() >= fetch.span.end) else {
         return false;
     };
-    let set = function.above(first);
-    let set = set.filter(|own| own.known_kind() == "assignment_expression");
+    let around = function.above(first);
+    if around.is_some_and(|own| leaves_with_others(function, own)) {
+        return true;
+    }
+    let set = around.filter(|own| own.known_kind() == "assignment_expression");
     let value = set.and_then(|own| own.part("right"));
     value.is_some_and(|value| {
         let whole = function.expression_of(value);
@@ -234,5 +238,25 @@ pub(crate) fn is_held_down(function: &FunctionContext<'_>, fetch: &Fetch<'_>) ->
             let own = given.iter().any(|own| own.uncast().1.name() == Some(name));
             function.file.words.gives_least(call) && own
         })
+    })
+}
+
+/// Whether a comparison is all of the condition of an `if` that leaves the function with any other
+/// number than one that is known, and is not 0.
+fn leaves_with_others(function: &FunctionContext<'_>, compared: Node<'_>) -> bool {
+    let differs = compared.known_kind() == "binary_expression"
+        && function.context.operator(compared) == b"!=";
+    let one = compared.part("right").filter(|_| differs);
+    let one = one.and_then(|own| space::bytes(function, &function.expression_of(own)));
+    if one.is_none_or(|own| own == 0) {
+        return false;
+    }
+    let mut around = function.around(compared);
+    let holder = around.find(|own| own.known_kind() != "parenthesized_expression");
+    let asks = holder
+        .filter(|own| own.known_kind() == "if_statement" && own.part("alternative").is_none());
+    asks.is_some_and(|own| {
+        let mut inside = function.graph.inside(span(own));
+        inside.any(|own| function.graph.leaves(own))
     })
 }
