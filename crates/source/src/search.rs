@@ -100,6 +100,11 @@ impl Hashed {
         let mixed = (mixed ^ word.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
         Self(mixed >> 32)
     }
+
+    /// The 32 bits.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
 }
 
 /// A word of a text, hashed once for all that ask for it.

@@ -92,6 +92,7 @@ fn looked(
         each,
         words,
         learned,
+        definers,
     } = look(now.root, now.paths, asked, Some((again, &watch)))?;
     record.forget(&now.stands, &each.names());
     let mut checks = record.checks();
@@ -100,7 +101,8 @@ fn looked(
     let none = match record.without_calls(&names) {
         Some(none) => none.clone(),
         None => {
-            let none = side(now.root).without_calls(names.clone(), &words)?;
+            let side = side(now.root).with_definers(definers);
+            let none = side.without_calls(names.clone(), &words)?;
             record.note_names(names, none.clone());
             none
         }

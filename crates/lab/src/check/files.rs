@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use tollgate_defect::{Defect, OrDefect as _, answer};
 use tollgate_source::check::{
-    CheckWords, Checked, Checker, Checks, Learned, OF_ARCHITECTURE, Side, TEACHERS,
+    CheckWords, Checked, Checker, Checks, Definers, Learned, OF_ARCHITECTURE, Side, TEACHERS,
 };
 use tollgate_source::{
     GrammarError, Headers, Name, TreePath, TypeIndex, Vocabulary, included, no_tree,
@@ -126,9 +126,10 @@ pub fn folder(root: &Path, asked: Asked<'_>) -> Result<Checks, Error> {
     let mut checks = match asked.records.filter(|_| remembered) {
         Some(records) => again::checked(records, root, &found.paths, asked)?,
         None => {
-            let Looked { each, words, .. } = look(root, &found.paths, asked, None)?;
-            let mut checks = each.together();
-            side(root).spare(&mut checks, &words)?;
+            let looked = look(root, &found.paths, asked, None)?;
+            let mut checks = looked.each.together();
+            let side = side(root).with_definers(looked.definers);
+            side.spare(&mut checks, &looked.words)?;
             checks
         }
     };
@@ -143,6 +144,8 @@ pub(super) struct Looked {
     pub(super) words: CheckWords,
     /// Whether all headers could be read.
     pub(super) learned: bool,
+    /// What the headers of a whole tree may define.
+    pub(super) definers: Option<Definers>,
 }
 
 /// Which files of a folder are looked at, and who sees what is read.
@@ -165,6 +168,7 @@ pub(super) fn look(
         learned,
         unread,
         types,
+        definers,
         silent,
     } = learned_from(&places(&headers), &builtin, tree, watch)?;
     let whole = tree.is_some() && unread.is_empty();
@@ -196,6 +200,7 @@ pub(super) fn look(
         each,
         words,
         learned: unread.is_empty(),
+        definers: whole.then_some(definers),
     })
 }
 
@@ -311,6 +316,8 @@ struct Lessons {
     unread: Unread,
     /// The types that they define, by their paths in the tree.
     types: TypeIndex,
+    /// What they may define, by the same.
+    definers: Definers,
     /// Those that hold nothing to check: they need not be read again.
     silent: HashSet<PathBuf>,
 }
@@ -320,6 +327,7 @@ impl Lessons {
         self.learned.merge(other.learned);
         self.unread.extend(other.unread);
         self.types.merge(other.types);
+        self.definers.merge(other.definers);
         self.silent.extend(other.silent);
         self
     }
@@ -359,6 +367,7 @@ fn learned_from(
                         all.learned.merge(checker.learn(text));
                         if let Some(own) = &own {
                             all.types.add(own, text);
+                            all.definers.add(own, text);
                             watch.inspect(|watch| watch.saw(own.name(), text));
                         }
                     }

@@ -12,6 +12,7 @@ use crate::path::TreePath;
 use crate::types::{Headers, included, no_tree};
 use crate::vocabulary::Vocabulary;
 
+use super::definers::{Definers, is_for_any};
 use super::new_calls::AnyWord;
 use super::{CheckWords, Checker, Checks, Inlines, Learned, Undefined, holds_words, pastes};
 
@@ -127,6 +128,8 @@ pub struct Side<S> {
     files: S,
     /// The folder of the kernel tree that the files lie in, in the side's paths.
     kernel: TreePath,
+    /// Which of its headers may define what, where all of them were read.
+    definers: Option<Definers>,
 }
 
 impl<S: Snapshot> Side<S> {
@@ -139,7 +142,15 @@ impl<S: Snapshot> Side<S> {
         Self {
             kernel: top.unwrap_or_else(|| start.clone()),
             files,
+            definers: None,
         }
+    }
+
+    /// The same where it is known of every header of the kernel's what it may define: only
+    /// those are read again that may define what is called.
+    #[must_use]
+    pub fn with_definers(self, definers: Option<Definers>) -> Self {
+        Self { definers, ..self }
     }
 
     /// What it holds.
@@ -285,10 +296,17 @@ impl<S: Snapshot> Side<S> {
         if names.is_empty() || !is_kernel(&self.files, &self.kernel) {
             return Ok(BTreeSet::new());
         }
-        let headers = self.header_texts()?;
+        let all = match self.definers {
+            None => self.texts(&self.headers())?,
+            Some(_) => Vec::new(),
+        };
         let (mut inlines, mut known) = (Inlines::default(), names.clone());
         for _ in 0..ROUNDS {
-            inlines.merge(self.inlines(&headers, &names)?);
+            let few = match &self.definers {
+                Some(definers) => self.texts(&definers.of(&names))?,
+                None => Vec::new(),
+            };
+            inlines.merge(self.inlines(all.iter().chain(&few).collect(), &names)?);
             names = inlines.wanted(words);
             names.retain(|name| known.insert(name.clone()));
             if names.is_empty() {
@@ -301,29 +319,28 @@ impl<S: Snapshot> Side<S> {
     /// What headers define of some names.
     fn inlines(
         &self,
-        headers: &[Vec<Vec<u8>>],
+        headers: Vec<&Vec<Vec<u8>>>,
         names: &BTreeSet<String>,
     ) -> Result<Inlines, Defect> {
         let vocabulary = Vocabulary::shared()?;
         let wanted = AnyWord::of(names)?;
-        let part = |texts: &Vec<Vec<u8>>| {
+        let part = |texts: &&Vec<Vec<u8>>| {
             let mut all = Inlines::default();
             for text in texts.iter().filter(|text| wanted.is_in(text)) {
                 all.merge(Inlines::of(text, names, vocabulary));
             }
             all
         };
-        let parts = self.files.spread(headers, part).into_iter();
+        let parts = self.files.spread(&headers, part).into_iter();
         Ok(parts.fold(Inlines::default(), |mut all, part| {
             all.merge(part);
             all
         }))
     }
 
-    /// The texts of the headers that any file may include, in parts of a work: read once
-    /// (some 60 MB of a kernel), however often they are searched.
-    fn header_texts(&self) -> Result<Vec<Vec<Vec<u8>>>, S::Error> {
-        let headers = self.headers();
+    /// The texts of some headers, in parts of a work: those that any file may include (some
+    /// 60 MB of a kernel) are read once, however often they are searched.
+    fn texts(&self, headers: &[TreePath]) -> Result<Vec<Vec<Vec<u8>>>, S::Error> {
         let parts: Vec<&[TreePath]> = headers.chunks(TOGETHER).collect();
         let texts = |paths: &&[TreePath]| {
             let texts = self.files.texts(paths)?.into_iter();
@@ -336,11 +353,9 @@ impl<S: Snapshot> Side<S> {
     /// architectures.
     fn headers(&self) -> Vec<TreePath> {
         let depth = self.kernel.parts().count();
-        let of_architecture = |path: &TreePath| path.parts().nth(depth + 2) == Some(b"include");
         let mut found = self.files.below(&self.kernel.joined(b"arch"));
-        found.retain(of_architecture);
         found.extend(self.files.below(&self.kernel.joined(b"include")));
-        found.retain(|path| path.is_header());
+        found.retain(|path| is_for_any(path, depth));
         found
     }
 
