@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind, packed};
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::calls::Calls;
@@ -79,6 +79,29 @@ impl AnyOf {
         let other = other.into_iter().flatten();
         quick.chain(other).map(|own| own.range())
     }
+}
+
+/// Whether a text may define a function or a macro that takes arguments, or call one: headers
+/// full of the addresses of registers, three quarters of what a kernel has, hold no parenthesis
+/// behind the comments that they begin with.
+pub(crate) fn may_call(text: &[u8]) -> bool {
+    let mut rest = text.trim_ascii_start();
+    while let Some(behind) = behind_comment(rest) {
+        rest = behind.trim_ascii_start();
+    }
+    memchr::memchr(b'(', rest).is_some()
+}
+
+/// What stands behind the comment that a text begins with, if it does.
+fn behind_comment(text: &[u8]) -> Option<&[u8]> {
+    let end: &[u8] = match text.get(..2)? {
+        b"/*" => b"*/",
+        b"//" => b"\n",
+        _ => return None,
+    };
+    let comment = text.get(2..)?;
+    let length = memmem::find(comment, end).map_or(comment.len(), |at| at + end.len());
+    comment.get(length..)
 }
 
 /// What a word is hashed to, for who asks several sets of it.
@@ -273,6 +296,27 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_at_the_front_call_nothing() {
+        for text in [
+            "",
+            "// SPDX (of that)\n/* The (c) */\n\n/* and (another) */\n#define REG 0x12\n",
+            "/* unended (",
+            "// unended (",
+            "/* (c) */",
+        ] {
+            assert!(!may_call(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "#define REG(a) 0x12\n",
+            "/* that */ int f(void);\n",
+            "int a; /* of (that) */\n",
+            "/\\\n* (c) */\n",
+        ] {
+            assert!(may_call(text.as_bytes()), "{text}");
+        }
+    }
 
     fn strings(all: &[&str]) -> Vec<String> {
         all.iter().map(|one| (*one).to_owned()).collect()

@@ -361,10 +361,11 @@ fn learned_from(
                 };
                 match read {
                     Ok(()) => {
-                        if !words.may_suspect(text) && !has_nul(text) {
+                        let (learned, suspect) = checker.read_header(text);
+                        if !suspect && !has_nul(text) {
                             all.silent.insert(path.to_path_buf());
                         }
-                        all.learned.merge(checker.learn(text));
+                        all.learned.merge(learned);
                         if let Some(own) = &own {
                             all.types.add(own, text);
                             all.definers.add(own, text);

@@ -15,7 +15,7 @@ use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
-use crate::search::hashed_words;
+use crate::search::{hashed_words, may_call};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, Cut, Unended, bodies};
@@ -39,7 +39,7 @@ use super::pieces::{Definitions, Maker};
 use super::rule::Look;
 use super::rules::RULES;
 use super::summary::summary;
-use super::words::CheckWords;
+use super::words::{CheckWords, Lockers};
 use super::{accesses, allow, change, excerpt, learn, tokens};
 
 /// Checks files, one after the other. Each thread has its own.
@@ -110,7 +110,22 @@ impl<'v> Checker<'v> {
     /// What a file teaches about windows, for the files that include it.
     #[must_use]
     pub fn learn(&self, text: &[u8]) -> Learned {
-        let lockers = lockers(text, self.words, self.vocabulary);
+        self.lesson(text, may_call(text))
+    }
+
+    /// The same of a header, and whether it may hold anything to check.
+    #[must_use]
+    pub fn read_header(&self, text: &[u8]) -> (Learned, bool) {
+        let calls = may_call(text);
+        let suspect = calls && self.words.may_suspect(text);
+        (self.lesson(text, calls), suspect)
+    }
+
+    fn lesson(&self, text: &[u8], calls: bool) -> Learned {
+        let lockers = match calls {
+            true => lockers(text, self.words, self.vocabulary),
+            false => Lockers::default(),
+        };
         if !self.words.teaches_windows(text) {
             return Learned::default().with_lockers(lockers);
         }
