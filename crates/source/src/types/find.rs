@@ -264,7 +264,7 @@ impl Query<'_> {
         scope: &Scope,
         absent: &mut bool,
     ) -> Option<Found> {
-        let headers = self.types.headers;
+        let types = self.types;
         let kinds = wanted.kinds.iter().map(|kind| 1 << *kind as usize).sum();
         let stored = self.types.is_stored(&from);
         let asked = (
@@ -273,7 +273,7 @@ impl Query<'_> {
             (kinds, wanted.any, wanted.but),
             wanted.name.into(),
         );
-        if let Some(known) = stored.then(|| headers.found(&asked)).flatten() {
+        if let Some(known) = types.found(&asked, stored) {
             *absent |= known.absent;
             return known.definer.map(|(file, entry)| Found {
                 scope: scope.with(file),
@@ -283,11 +283,11 @@ impl Query<'_> {
         let before = self.own;
         let mut left_out = false;
         let found = self.included(&from, wanted, scope, &mut left_out);
-        if stored && before == self.own && !self.cut {
+        if before == self.own && !self.cut {
             let definer = found.as_ref();
             let definer = definer.map(|found| (Arc::clone(&found.scope.file), found.entry));
             let absent = left_out;
-            headers.keep_found(asked, Answer { definer, absent });
+            types.keep_found(asked, Answer { definer, absent }, stored);
         }
         *absent |= left_out;
         found

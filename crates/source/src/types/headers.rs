@@ -39,7 +39,7 @@ pub struct Headers<'r> {
     shared: RwLock<HashMap<usize, Named, RandomState>>,
     /// By folder, what its Makefile has files compiled with.
     named: RwLock<HashMap<TreePath, Arc<[TreePath]>, RandomState>>,
-    found: RwLock<HashMap<Asked, Answer, RandomState>>,
+    found: RwLock<Answers>,
     known: RwLock<HashMap<Place, Type, RandomState>>,
 }
 
@@ -67,12 +67,26 @@ type Named = HashMap<Box<str>, Option<Arc<File>>, RandomState>;
 pub(super) type Asked = (usize, usize, (usize, bool, Option<usize>), Box<str>);
 
 /// What came of it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// The file that defines it, and its definition there.
     pub(super) definer: Option<(Arc<File>, Entry)>,
     /// Whether definitions were passed over that are not compiled.
     pub(super) absent: bool,
+}
+
+/// What was found of names. Files stand in it by their addresses: it holds as long as they do.
+#[derive(Debug, Default)]
+pub(super) struct Answers(HashMap<Asked, Answer, RandomState>);
+
+impl Answers {
+    pub(super) fn get(&self, asked: &Asked) -> Option<Answer> {
+        self.0.get(asked).cloned()
+    }
+
+    pub(super) fn keep(&mut self, asked: Asked, answer: Answer) {
+        self.0.insert(asked, answer);
+    }
 }
 
 /// Where a type is defined: the file, the place in it, the name and the machine.
@@ -160,13 +174,13 @@ impl<'r> Headers<'r> {
     /// What was found of a name before.
     pub(super) fn found(&self, asked: &Asked) -> Option<Answer> {
         let found = self.found.read().unwrap_or_else(PoisonError::into_inner);
-        found.get(asked).cloned()
+        found.get(asked)
     }
 
     /// Keeps what every question finds the same way.
     pub(super) fn keep_found(&self, asked: Asked, answer: Answer) {
         let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
-        found.insert(asked, answer);
+        found.keep(asked, answer);
     }
 
     /// A type that was read before.

@@ -1,12 +1,12 @@
 //! Questions about types, and the choices of a configuration that their answers
 //! hang on.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use super::file::{File, Included, TYPES};
 use super::find::Scope;
-use super::headers::Headers;
+use super::headers::{Answer, Answers, Asked, Headers};
 use super::index::TypeIndex;
 use super::input::{Input, Word};
 use super::kernel::KernelMember;
@@ -38,6 +38,9 @@ pub struct Types<'h> {
     root: Arc<File>,
     real: OnceCell<Arc<File>>,
     pub(super) reaches: Reaches,
+    /// What the file itself sees of names, which no other does: of a question that hangs on
+    /// options each configuration asks the same.
+    answers: RefCell<Answers>,
 }
 
 impl<'h> Types<'h> {
@@ -66,6 +69,7 @@ impl<'h> Types<'h> {
             root: Arc::new(File::new(path.clone(), Vec::new())),
             real: OnceCell::new(),
             reaches: Reaches::default(),
+            answers: RefCell::default(),
         }
     }
 
@@ -329,6 +333,22 @@ impl<'h> Types<'h> {
                 LayoutError::Unread(name, why)
             }
             (error, _) => error,
+        }
+    }
+
+    /// What was found of a name before, for every file or for this one.
+    pub(super) fn found(&self, asked: &Asked, stored: bool) -> Option<Answer> {
+        match stored {
+            true => self.headers.found(asked),
+            false => self.answers.borrow().get(asked),
+        }
+    }
+
+    /// Keeps what every question finds the same way.
+    pub(super) fn keep_found(&self, asked: Asked, answer: Answer, stored: bool) {
+        match stored {
+            true => self.headers.keep_found(asked, answer),
+            false => self.answers.borrow_mut().keep(asked, answer),
         }
     }
 
