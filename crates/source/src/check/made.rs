@@ -51,6 +51,8 @@ fn source(function: &FunctionContext<'_>, value: &Expression) -> Option<Made> {
     let (_, inner) = value.uncast();
     match &inner.term {
         Term::Name(name) => Some(Made::Of(name.clone())),
+        // A frame in front of, or behind, the one that a register leads to.
+        Term::Binary(left, sign, step) if is_step(sign, step) => source(function, left),
         Term::Member { .. } | Term::Element { .. } if matches!(value.term, Term::Cast(..)) => {
             // Who has put a pointer there may have checked it.
             let of = space::type_of(function, inner)?;
@@ -83,11 +85,27 @@ fn given_of_number(function: &FunctionContext<'_>) -> Option<()> {
     let given: Option<Vec<Rc<Expression>>> = returns
         .map(|own| function.expression(own.expression?))
         .collect();
-    let given = given?.into_iter().filter(|own| !own.is_null());
+    // Some give an address at which nothing can be where the frame has no room.
+    let given = given?.into_iter().filter(|own| !is_nowhere(own));
     let mut given = given.peekable();
     given.peek()?;
     let made = given.all(|own| is_of_number(function, &own, STEPS));
     (made && !checks_ranges(function)).then_some(())
+}
+
+/// Whether a sum moves an address on, by a number alone.
+fn is_step(sign: &str, step: &Expression) -> bool {
+    matches!(sign, "+" | "-") && matches!(step.term, Term::Number(_))
+}
+
+/// Whether an address is a number that is written out: `NULL`, `(void __user *)(-1UL)`.
+fn is_nowhere(own: &Expression) -> bool {
+    let inner = own.uncast().1;
+    let of = match &inner.term {
+        Term::Unary(_, of) => of.uncast().1,
+        _ => inner,
+    };
+    inner.is_null() || matches!(of.term, Term::Number(_))
 }
 
 /// Whether an address is made of a number: `(void __user *)(sp - size)`, or a variable that takes

@@ -14,7 +14,7 @@ use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::tokens::parameters;
 use crate::expression::{Expression, Term};
-use crate::flow::Action;
+use crate::flow::{Action, StatementKind};
 use crate::hashed::{HashMap, HashSet};
 use crate::node::Parts as _;
 use crate::site::span;
@@ -76,7 +76,7 @@ fn unchecked(
              {root} is checked"
         )),
         Seen::Never => {
-            let entry = entry(function, root, DEEPEST)?;
+            let entry = entry(function, root, LONGEST)?;
             Some(format!(
                 "{name}() checks nothing, and {root} {entry}, where nothing checks it"
             ))
@@ -165,11 +165,39 @@ impl Judges {
             None => {
                 let mut effects = function.graph.effects_in(span(call));
                 let given = effects.any(|own| related.contains(function.graph.name_of(own)));
-                let judges =
-                    given && !is_line_of_log(call) && !only_accesses(function, call, DEEPEST);
+                let judges = given
+                    && !is_line_of_log(call)
+                    && !is_given_members(function, call, related)
+                    && !only_accesses(function, call, DEEPEST);
                 self.others.extend(judges.then(|| span(call)));
             }
         }
+    }
+}
+
+/// Whether a call is given some pointers only by the addresses of members of what they lead to:
+/// who checks one says nothing of the others.
+fn is_given_members(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    related: &BTreeSet<&str>,
+) -> bool {
+    let whole = function.expression_of(call);
+    let Some((_, given)) = whole.call() else {
+        return false;
+    };
+    let of =
+        |own: &Expression| own.any(&|part| part.name().is_some_and(|name| related.contains(name)));
+    let mut leading = given.iter().filter(|own| of(own)).peekable();
+    leading.peek().is_some() && leading.all(|own| is_members_address(own))
+}
+
+/// Whether an expression is `&p->member`, and not the front of an array that is one.
+fn is_members_address(own: &Expression) -> bool {
+    let (_, inner) = own.uncast();
+    match &inner.term {
+        Term::Address(place) => matches!(place.term, Term::Member { .. } | Term::Element { .. }),
+        _ => false,
     }
 }
 
@@ -184,10 +212,38 @@ fn only_accesses(function: &FunctionContext<'_>, call: Node<'_>, steps: usize) -
         });
         let left = steps.checked_sub(1);
         let hands = others.any(|own| !left.is_some_and(|left| only_accesses(callee, *own, left)));
-        (!hands && !checks_ranges(callee)).then_some(())
+        (!hands && !checks_ranges(callee) && !asks_where(callee)).then_some(())
     };
     let name = function.callee(call);
     name.is_some_and(|name| look_into_first_side(function, name, judges).is_some())
+}
+
+/// Whether a function asks by itself where a pointer of the user's that it is given leads to:
+/// `(unsigned long)fp > LIMIT - size`, `(unsigned long)fp & 7`.
+fn asks_where(function: &FunctionContext<'_>) -> bool {
+    let graph = &function.graph;
+    let returns = graph.statements.iter();
+    let returns = returns.filter(|own| own.kind == StatementKind::Return);
+    let given = returns.filter_map(|own| function.expression(own.expression?));
+    let asked = graph.conditions.iter();
+    let mut asked = asked.filter_map(|own| function.asked(own)).chain(given);
+    asked.any(|own| own.any(&|part| is_held_against(function, part)))
+}
+
+/// Whether an expression holds a parameter that is a pointer of the user's against what is none,
+/// or takes bits of it.
+fn is_held_against(function: &FunctionContext<'_>, part: &Expression) -> bool {
+    let Term::Binary(left, sign, right) = &part.term else {
+        return false;
+    };
+    let users = |side: &Expression| {
+        side.any(&|own| {
+            let own_one = own.name().is_some_and(|name| function.is_parameter(name));
+            own_one && space::is_users(function, own)
+        })
+    };
+    let held = matches!(sign.as_str(), "<" | ">" | "<=" | ">=" | "&");
+    held && users(left) != users(right)
 }
 
 fn is_given_users_address(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
@@ -260,8 +316,11 @@ fn conditions(function: &FunctionContext<'_>, place: Span) -> Vec<Span> {
     asked.map(span).filter(|own| !own.contains(place)).collect()
 }
 
-/// So many callers are followed, one from the other.
+/// So many functions are followed, one in the other.
 const DEEPEST: usize = 3;
+
+/// So many callers and variables are followed on the way that a pointer came.
+const LONGEST: usize = 6;
 
 /// How a pointer comes from the user, where nothing checks it on the way: by a system call or
 /// an ioctl, or as a number of which it is made. Of a function that anybody else may call,
