@@ -189,6 +189,9 @@ impl<'a> Interests<'a> {
         if !self.users.are_in(header) && !self.users.are_in(body) {
             return false;
         }
+        if self.forced.are_in(body) {
+            return true;
+        }
         let mut pointers = self.pointers(header);
         pointers.extend(self.pointers(body));
         let named =

@@ -22,6 +22,7 @@ mod bits;
 mod bounded;
 mod bounds_itself;
 mod brimful;
+mod by_force;
 mod callee;
 mod callers;
 mod carried;

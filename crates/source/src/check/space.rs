@@ -83,7 +83,12 @@ pub(crate) fn is_set_to_another(function: &FunctionContext<'_>, name: &str) -> b
                 value.is_some_and(|value| is_users(function, &value))
             };
             let own = graph.name_of(effect) == name && graph.is_whole(effect);
-            own && !users()
+            // What is only declared holds nothing yet.
+            let declares = || {
+                let local = graph.local(name).map(|local| local.declared);
+                write.value.is_none() && local.is_some_and(|own| own.contains(effect.span))
+            };
+            own && !users() && !declares()
         }
         _ => false,
     })

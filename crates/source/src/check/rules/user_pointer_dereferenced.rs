@@ -1,7 +1,9 @@
 use tree_sitter::Node;
 
-use crate::calls::Deed;
 use crate::check::accesses::Access;
+use crate::check::by_force::{
+    cast_of, chosen, is_alternative, is_forced, is_held, is_of_number, is_own_users,
+};
 use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
 use crate::check::context::FunctionContext;
@@ -13,7 +15,6 @@ use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::tokens::parameters;
-use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Node as Step};
 use crate::node::Parts as _;
@@ -43,6 +44,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         words.any(|own| own.span.of(text) == word)
     };
     let declares = has(function.body.header.join(function.body.span), b"__user");
+    let forced = has(function.body.span, b"__force");
     let behind = |own: &&Effect| function.graph.places.is_right_behind(own.place);
     for effect in function.graph.effects.iter().filter(behind) {
         let load = effect.kind == EffectKind::Read;
@@ -50,7 +52,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             continue;
         }
         let own = || declares.then(|| through_own(function, effect, load))?;
-        let told = own().or_else(|| through_taken(function, effect, load));
+        let held = || forced.then(|| through_held(function, effect, load))?;
+        let told = own()
+            .or_else(held)
+            .or_else(|| through_taken(function, effect, load));
         let told = told.filter(|_| !load || !is_stored_too(function, effect));
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
     }
@@ -61,13 +66,15 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             "pointer_expression",
         ],
         |node| {
-            out.extend(through_other(function, node));
+            out.extend(through_other(function, node, forced));
         },
     );
-    let forced = has(function.body.span, b"__force");
     for call in function.calls {
         out.extend(through_callee(function, *call));
-        out.extend(forced.then(|| through_pointer(function, *call)).flatten());
+        if forced {
+            out.extend(through_pointer(function, *call));
+            out.extend(through_chosen(function, *call));
+        }
         out.extend(through_library(function, *call));
     }
     let printing = printing(function).into_iter();
@@ -173,59 +180,6 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     Some(gone_through(function, own, name))
 }
 
-/// Whether a cast takes the address of the user's that a variable was declared to hold for one
-/// of the kernel's, by force, and the variable holds nothing else.
-fn is_forced(function: &FunctionContext<'_>, own: &Expression) -> bool {
-    let Term::Cast(to, value) = &own.term else {
-        return false;
-    };
-    let forced = to.pointers > 0 && space::is_forced(function, own, value);
-    let place = own.uncast().1;
-    let variable = match &place.term {
-        Term::Binary(left, ..) => left.name(),
-        _ => place.name(),
-    };
-    // What became the user's by force is the kernel's.
-    let back = |name: &str| {
-        let own = |value: &Expression| matches!(&value.term, Term::Cast(_, of) if space::is_forced(function, value, of));
-        let mut values = function.graph.assignments();
-        values.any(|(taker, value)| {
-            taker == name && function.expression(value).is_some_and(|value| own(&value))
-        })
-    };
-    let kept = |name: &str| {
-        let declared = declared_type(function, name).is_some();
-        declared && !space::may_be_another(function, name) && !back(name)
-    };
-    // An architecture's own accessor is one by such a cast.
-    let (words, name) = (function.file.words, &function.body.name);
-    let deed = || words.permission(name);
-    let accessor =
-        || words.access(name).is_some() || deed() == Permission::Forbidden(Deed::Accesses);
-    forced && variable.is_some_and(kept) && is_own_users(function, own) && !accessor()
-}
-
-/// Whether a call stands where an access did not happen or has faulted: the other arm of an
-/// `if`, what an `if` around the access left for it; not another case of a `switch`.
-fn is_alternative(function: &FunctionContext<'_>, call: Span, access: Span) -> bool {
-    let whole = call.join(access);
-    let around = function
-        .root
-        .descendant_for_byte_range(whole.start, whole.end);
-    let mut around = std::iter::successors(around, Node::parent);
-    let Some(common) = around.find(|own| own.known_kind() != "parenthesized_expression") else {
-        return false;
-    };
-    let of_switch = common
-        .parent()
-        .is_some_and(|own| own.known_kind() == "switch_statement");
-    match common.known_kind() {
-        "if_statement" | "conditional_expression" => true,
-        _ if of_switch => false,
-        _ => !function.leads(call, access) && !function.leads(access, call),
-    }
-}
-
 /// An address of the user's, by a cast the kernel's, that a function which is called by a pointer
 /// is given, and elsewhere one of the kernel's: it cannot know which.
 fn through_pointer(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
@@ -262,11 +216,6 @@ fn through_pointer(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
     });
     let own = given.get(at).filter(|_| kernels)?;
     Some(gone_through(function, own, name))
-}
-
-/// Whether an expression is an address of the user's, whatever a cast says of it.
-fn is_own_users(function: &FunctionContext<'_>, own: &Expression) -> bool {
-    space::is_users(function, own.uncast().1)
 }
 
 /// The violation of an address of the user's that a call goes through.
@@ -340,12 +289,37 @@ fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> O
     (!load || plain()).then(|| format!("{name} points to {of}"))
 }
 
+/// A pointer of the kernel's that holds nothing but an address which a cast took from the user's
+/// by force.
+fn through_held(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
+    let name = function.graph.name_of(effect);
+    if !is_held(function, name) {
+        return None;
+    }
+    let place = function.expression(effect.span)?;
+    let target = stored_to(&place);
+    let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
+    (!load || plain()).then(|| format!("{name} is an address"))
+}
+
+/// An address of the user's, by force one of the kernel's, that a function is given where it is given
+/// the kernel's on another way.
+fn through_chosen(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let own = chosen(function, given)?;
+    Some(gone_through(function, own, name))
+}
+
 /// A pointer that is declared as one of the kernel's, and that every way to the load or the store
 /// has handed to an access as an address of the user's, by a cast that says so.
 fn through_taken(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
     let name = function.graph.name_of(effect);
     let mut accesses = function.accesses.iter();
-    let taken = accesses.find(|own| is_taken(function, own, name, effect.span))?;
+    let taken = accesses.find(|own| {
+        is_taken(function, own, name, effect.span) || is_of_number(function, own, name, effect.span)
+    })?;
     let place = function.expression(effect.span)?;
     let target = stored_to(&place);
     let cast = target.any(&|own: &Expression| matches!(own.term, Term::Cast(..)));
@@ -408,7 +382,11 @@ fn stored_to(place: &Expression) -> &Expression {
 
 /// A load or a store through an address of the user's that is no variable of the
 /// function: a cast, a member that is declared so, what makes an address of a number.
-fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+fn through_other(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    forced: bool,
+) -> Option<Violation> {
     let follows = match node.known_kind() {
         "subscript_expression" => true,
         "field_expression" => function.context.operator(node) == b"->",
@@ -431,7 +409,13 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
     }
     let place = function.expression_of(node);
     let pointer = space::followed(&place)?;
-    let users = space::is_users(function, pointer) || is_programs_number(function, pointer);
+    let by_force = || {
+        let own = forced.then(|| cast_of(pointer))?;
+        own.filter(|own| is_forced(function, own))
+    };
+    let users = space::is_users(function, pointer)
+        || is_programs_number(function, pointer)
+        || by_force().is_some();
     if pointer.name().is_some() || !users {
         return None;
     }
@@ -442,6 +426,13 @@ fn through_other(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Viola
         return None;
     }
     let pointer = holder(function, pointer)?;
+    // What a member behind it holds is another address.
+    if !space::is_users(function, pointer)
+        && !is_programs_number(function, pointer)
+        && cast_of(pointer).is_none_or(|own| !is_forced(function, own))
+    {
+        return None;
+    }
     let whole_place = function.expression_of(bare(whole));
     if pointer.name().is_some() || !stored && !has_value(function, &whole_place) {
         return None;
