@@ -29,6 +29,7 @@ pub(crate) fn tested(
         let operator = function.context.operator(parent);
         match parent.known_kind() {
             "parenthesized_expression" => {}
+            "conditional_expression" if gives_either(function, parent, told) => {}
             "binary_expression" => {
                 let own = function.expression_of(parent);
                 return is_asked(&own, told).map(|_| span(parent));
@@ -48,6 +49,28 @@ pub(crate) fn tested(
         node = parent;
     }
     None
+}
+
+/// Whether each arm of a choice is a call that gives the same.
+fn gives_either(function: &FunctionContext<'_>, node: Node<'_>, told: Told) -> bool {
+    let own = function.expression_of(node);
+    let Term::Choice(_, Some(one), other) = &own.term else {
+        return false;
+    };
+    gives(function, one, told) && gives(function, other, told)
+}
+
+/// Whether an expression is a call that gives such a result, or a choice of two.
+fn gives(function: &FunctionContext<'_>, own: &Expression, told: Told) -> bool {
+    match &own.uncast().1.term {
+        Term::Choice(_, Some(one), other) => {
+            gives(function, one, told) && gives(function, other, told)
+        }
+        _ => {
+            let name = own.uncast().1.call().map(|(name, _)| name);
+            name.is_some_and(|name| function.told(name) == Some(told))
+        }
+    }
 }
 
 /// Whether what asks a value for less than 0 or for an error number always holds where it
@@ -135,8 +158,25 @@ fn stored(
         let written = matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some());
         written && effect.span == at
     };
-    let changes =
-        |effect: &Effect| effect.kind != EffectKind::Read && graph.name_of(effect) == name;
+    // The other arm of an `if` may take the same from another call.
+    let alike: Vec<Span> = graph
+        .effects
+        .iter()
+        .filter(|own| graph.name_of(own) == name && own.span != at)
+        .filter(|own| match &own.kind {
+            EffectKind::Write(write) if !write.compound => {
+                let value = write.value.and_then(|at| function.expression(at));
+                value.is_some_and(|value| gives(function, &value, told))
+            }
+            _ => false,
+        })
+        .map(|own| own.span)
+        .collect();
+    let changes = |effect: &Effect| {
+        effect.kind != EffectKind::Read
+            && graph.name_of(effect) == name
+            && !alike.contains(&effect.span)
+    };
     let mut nodes = 0..graph.nodes.len();
     let own = nodes.find(|at| graph.effects_of(*at).iter().any(is_own))?;
     // Where it holds what the call gave, on whatever way that is come to.
@@ -146,7 +186,10 @@ fn stored(
     };
     let mut given = graph.reached_behind(own, others);
     let place = graph.nodes.get(own)?.effects.clone();
-    let is_there = |node: &Step| node.effects == place;
+    let is_there = |node: &Step| {
+        let mut effects = graph.effects_at(node).iter();
+        node.effects == place || effects.any(|own| alike.contains(&own.span))
+    };
     // Nothing else comes there, from the front or from where it takes another value.
     let mut free = graph.reached(0, is_there);
     let nodes = graph.nodes.iter().enumerate();

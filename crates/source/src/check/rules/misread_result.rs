@@ -8,10 +8,12 @@ use crate::check::carried::{
 };
 use crate::check::context::FunctionContext;
 use crate::check::errno_index::{ByError, by_errors};
+use crate::check::error_as_length::{AsLength, as_lengths};
 use crate::check::errors_of_others::hands_errors_on;
 use crate::check::fate::is_error;
 use crate::check::handed_on::{Way, goes_on, to_errors};
 use crate::check::known::Told;
+use crate::check::length_refused::{Refused, refused};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::never_negative::{Lost, lost};
 use crate::check::part;
@@ -78,10 +80,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(truths.map(|value| true_error(function, value)));
     out.extend(lost(function).iter().map(|own| unsigned(function, own)));
     out.extend(by_errors(function).iter().map(|own| index(function, own)));
+    out.extend(as_lengths(function).iter().map(|own| length(function, own)));
+    let strings = refused(function).into_iter();
+    out.extend(strings.map(|own| no_string(function, &own)));
     for call in function.calls {
         out.extend(scanned(function, *call).map(|own| unset(function, &own)));
     }
     let tests = OnceCell::new();
+    let mut told = Vec::new();
     out.extend(of_constants(function, &tests));
     for giver in givers(function) {
         // What a function of the file hands on is said of it, but where a choice does.
@@ -97,7 +103,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.extend(short(function, &giver));
         }
         if !matches!(giver.told, Told::LeftOrError | Told::Signed) {
+            // The calls of two arms may have one test.
             let test = tested(function, (giver.node, giver.told), &tests);
+            let test = test.filter(|test| !told.contains(test));
+            told.extend(test);
             out.extend(test.map(|test| asked(function, &giver, test)));
         }
     }
@@ -130,6 +139,32 @@ fn true_error(function: &FunctionContext<'_>, value: Span) -> Violation {
     let told = format!("{name}() gives a bool, in which {own} is true as success may be");
     let mut violation = file.violation(&INFO, value, "true", told);
     violation.confidence = Confidence::Medium;
+    violation
+}
+
+/// An error number that something is moved by.
+fn length(function: &FunctionContext<'_>, own: &AsLength) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} may hold an error number here, which is taken for how many bytes there are",
+        own.variable
+    );
+    let mut violation = file.violation(&INFO, own.moved, "moved by an error number", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.taken, "taken here"));
+    violation
+}
+
+/// A test that refuses each string but the one without a character.
+fn no_string(function: &FunctionContext<'_>, own: &Refused) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() gives how long the string is, and wherever that is not 0 it counts as an error",
+        own.name
+    );
+    let mut violation = file.violation(&INFO, own.test, "refuses every string", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.call, "the length"));
     violation
 }
 

@@ -6,7 +6,9 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
-use crate::check::fate::{Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, taken};
+use crate::check::fate::{
+    Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, is_given_users, taken,
+};
 use crate::check::lost_on_a_way::{lost_on_a_way, used_unasked, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::positive_error::{Positive, positive_errors};
@@ -63,6 +65,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = told.or_else(|| on_a_way(function, &call));
         out.extend(told.map(|told| told.violation(function, &call)));
     }
+    out.extend(lost_of_others(function));
     let positive = positive_errors(function);
     out.extend(positive.iter().map(|own| unsigned(function, own)));
 }
@@ -112,6 +115,24 @@ fn unasked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told> 
         label: "its result is lost",
         related: None,
     })
+}
+
+/// What functions of the file give that say whether they faulted, of addresses that they find by
+/// themselves, and at which nothing looks.
+fn lost_of_others(function: &FunctionContext<'_>) -> Vec<Violation> {
+    let calls = function.calls.iter().filter_map(|call| {
+        let name = function.callee(*call)?;
+        let known = function.known.get(name)?;
+        let own = known.tells_fault && !is_given_users(function, *call);
+        own.then(|| Fallible::of(function, *call))
+    });
+    let calls = calls.enumerate();
+    let calls = calls.take_while(|(at, _)| !function.stops_at(*at, CALLS));
+    let lost = calls.filter_map(|(_, call)| {
+        taken(function, call.node)?;
+        Some(unasked(function, &call)?.violation(function, &call))
+    });
+    lost.collect()
 }
 
 /// The variable takes something else before it was asked for.
