@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use crate::compared::{Ordered, compares};
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind};
+use crate::flow::{Effect, EffectKind, Node as Step};
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -69,6 +69,15 @@ fn least(function: &FunctionContext<'_>, call: Node<'_>, all: usize) -> Option<u
     if holder.known_kind() == "expression_statement" {
         return Some(0);
     }
+    // `if (!sscanf(…))`, `if (sscanf(…))`: where it goes on there is one.
+    let any = match holder.known_kind() {
+        "unary_expression" => function.context.operator(holder) == b"!",
+        "if_statement" => true,
+        _ => false,
+    };
+    if any {
+        return (all > 1).then_some(1);
+    }
     let asked = match holder.known_kind() {
         "binary_expression" => vec![holder],
         _ => {
@@ -85,25 +94,53 @@ fn least(function: &FunctionContext<'_>, call: Node<'_>, all: usize) -> Option<u
     most
 }
 
-/// The comparisons of a variable with a constant behind a call, if nothing else is done with it.
+/// The comparisons of a variable with a constant behind a call, if nothing else is done with it on a
+/// way on which it takes no other value.
 fn asking<'t>(function: &FunctionContext<'t>, name: &str, call: Span) -> Option<Vec<Node<'t>>> {
     let graph = function.graph;
-    let mut values = graph.assignments().filter(|(own, _)| *own == name);
-    let again = values.find(|(_, value)| value.start >= call.end);
-    let end = again.map_or(usize::MAX, |(_, value)| value.start);
+    let takes = |own: &Effect| {
+        graph.name_of(own) == name && graph.is_whole(own) && own.kind != EffectKind::Read
+    };
+    let others = |own: &Step| {
+        let mut effects = graph.effects_at(own).iter();
+        effects.any(|own| takes(own) && !own.span.contains(call))
+    };
+    let from = taking(function, name, call)?;
+    let holds = graph.reached_behind(from, others);
     let mut found = Vec::new();
     for node in function.mentions(name) {
-        if call.end > node.start_byte() || node.end_byte() > end {
+        if call.end > node.start_byte() {
+            continue;
+        }
+        let own = span(node);
+        let mut there = holds.iter().chain([&from]);
+        let is_there = there.any(|at| {
+            let effects = graph.effects_of(*at).iter();
+            let mut first = effects.take_while(|own| !takes(own) || own.span.contains(call));
+            first.any(|effect| effect.kind == EffectKind::Read && effect.span == own)
+        });
+        if !is_there || function.around(node).any(is_line_of_log) {
             continue;
         }
         let around = function.above(node)?;
-        if function.around(node).any(is_line_of_log) {
-            continue;
-        }
         let asked = around.known_kind() == "binary_expression";
         asked.then(|| found.push(around))?;
     }
     Some(found)
+}
+
+/// The node at which a variable takes what a call gives.
+fn taking(function: &FunctionContext<'_>, name: &str, call: Span) -> Option<usize> {
+    let graph = function.graph;
+    let own = |own: &Effect| {
+        let written = matches!(own.kind, EffectKind::Write(_)) && own.span.contains(call);
+        written && graph.name_of(own) == name
+    };
+    let effect = graph.effects.iter().position(own)?;
+    graph
+        .nodes
+        .iter()
+        .position(|node| node.effects.contains(&effect))
 }
 
 /// How many there are where a comparison lets the function go on, whichever way it is put: those

@@ -32,8 +32,12 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut known: Vec<Violation> = Vec::new();
-    function.each_of(&["subscript_expression"], |node| {
-        if let Some(told) = picked(function, node).or_else(|| in_front(function, node)) {
+    function.each_of(&["subscript_expression", "pointer_expression"], |node| {
+        let told = match node.known_kind() {
+            "subscript_expression" => picked(function, node),
+            _ => None,
+        };
+        if let Some(told) = told.or_else(|| in_front(function, node)) {
             function.file.add_place(&mut known, told);
         }
     });

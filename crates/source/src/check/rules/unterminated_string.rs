@@ -4,6 +4,7 @@ use crate::Direction;
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
+use crate::check::format::literal;
 use crate::check::found_byte::{is_refused, looks_for_end};
 use crate::check::hanging::Hanging;
 use crate::check::measured::{Measured, measured};
@@ -14,7 +15,7 @@ use crate::check::space;
 use crate::check::strings::{Reading, readings, values, words};
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
-use crate::flow::{Effect, EffectKind};
+use crate::flow::{Effect, EffectKind, Local};
 use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
@@ -187,7 +188,9 @@ impl<'e> Bytes<'e> {
         let root = origin.unwrap_or_else(|| named.to_owned());
         let local = function.local_at(&root, place.span)?;
         let whole = match &place.term {
-            Term::Name(_) => !local.initialised || !local.array,
+            Term::Name(_) => {
+                !local.initialised || !local.array || begins_with_text(function, local)
+            }
             Term::Member { .. } => local.plain && is_array(function, place),
             _ => false,
         };
@@ -323,9 +326,34 @@ fn is_zeroed(function: &FunctionContext<'_>, root: &str) -> bool {
         .filter(|(name, _)| *name == root);
     values.any(|(_, value)| {
         let value = function.expression(value);
+        // A text that the array begins with is written over, its 0 is not.
+        if value
+            .as_ref()
+            .and_then(|own| literal(own))
+            .is_some_and(|own| !own.is_empty())
+        {
+            return false;
+        }
         let allocates = value.as_ref().and_then(|own| own.uncast().1.call());
         let known = allocates.and_then(|(name, _)| words.allocates(name));
         known.is_none_or(|own| own.zeroed)
+    })
+}
+
+/// Whether an array begins with a text, over which as many bytes are copied as a program says.
+fn begins_with_text(function: &FunctionContext<'_>, local: &Local) -> bool {
+    let mut values = function.graph.assignments();
+    let text = values.any(|(name, value)| {
+        let own = name == local.name && local.declared.contains(value);
+        let value = function.expression(value).filter(|_| own);
+        value
+            .and_then(|own| literal(&own))
+            .is_some_and(|own| !own.is_empty())
+    });
+    let mut accesses = function.accesses.iter();
+    text && accesses.any(|own| {
+        let count = own.bytes.as_ref().filter(|_| own.value_root == local.name);
+        count.is_some_and(|count| space::bytes(function, count).is_none())
     })
 }
 
