@@ -137,3 +137,40 @@ pub(crate) fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) ->
         duplicated || allocated && is_filled_from_front(function, name, at)
     })
 }
+
+/// The pointer behind which a member lies, or a member of that: `p` of `p->a.b`.
+pub(crate) fn pointer_of(member: &Expression) -> Option<&str> {
+    match &member.term {
+        Term::Member {
+            holder,
+            arrow: true,
+            ..
+        } => holder.name(),
+        Term::Member { holder, .. } => pointer_of(holder),
+        _ => None,
+    }
+}
+
+/// The name that a member behind a pointer has in the place to which that points.
+pub(crate) fn named_in(member: &Expression, place: &Expression) -> Option<Expression> {
+    let Term::Member {
+        holder,
+        arrow,
+        field,
+    } = &member.term
+    else {
+        return None;
+    };
+    let holder = match arrow {
+        true => place.clone(),
+        false => named_in(holder, place)?,
+    };
+    Some(Expression {
+        span: member.span,
+        term: Term::Member {
+            holder: Box::new(holder),
+            arrow: false,
+            field: field.clone(),
+        },
+    })
+}

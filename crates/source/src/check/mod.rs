@@ -86,6 +86,7 @@ mod lockers;
 mod locks;
 mod lost_on_a_way;
 mod made;
+mod masked;
 mod measured;
 mod member_as_whole;
 mod model;

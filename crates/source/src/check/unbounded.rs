@@ -21,7 +21,9 @@ use super::bounded::{
 use super::callee::look_into;
 use super::context::FunctionContext;
 use super::fetched::{is_line_of_log, is_told};
-use super::filled_place::{is_copied, is_filled, is_filled_place, is_given_copy};
+use super::filled_place::{
+    is_copied, is_filled, is_filled_place, is_given_copy, named_in, pointer_of,
+};
 use super::narrowed::{is_narrowed, is_repeated, lesser, narrowing, repeated};
 use super::space;
 use super::strings::words;
@@ -221,21 +223,15 @@ fn member(
             let bounded = assigned || search.counts(function) && limited();
             (!bounded).then(|| words(function, number))
         }
+        Term::Member { .. } if behind_local(function, number).is_some() => {
+            behind(function, number, at, search)
+        }
         Term::Member {
             holder,
             arrow: true,
             field,
         } => {
             let root = holder.name()?;
-            if !function.is_parameter(root) {
-                let copied =
-                    is_copied(function, root, at) && values(function, number, at).is_empty();
-                let bounded = || {
-                    search.counts(function)
-                        && search.is_limited_member(function, (root, number), at)
-                };
-                return (copied && !bounded()).then(|| words(function, number));
-            }
             let kept = !function.graph.takes_a_value(root);
             let limited =
                 search.counts(function) && search.is_limited_member(function, (root, number), at);
@@ -267,6 +263,36 @@ fn member(
         }
         _ => None,
     }
+}
+
+/// The pointer of the function itself behind which a member lies, or a member of that.
+fn behind_local<'e>(function: &FunctionContext<'_>, number: &'e Expression) -> Option<&'e str> {
+    pointer_of(number).filter(|root| !function.is_parameter(root))
+}
+
+/// The same of a member behind a pointer that the function makes itself.
+fn behind(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+    search: &mut Search,
+) -> Option<String> {
+    let root = behind_local(function, number)?;
+    let copied = is_copied(function, root, at) && values(function, number, at).is_empty();
+    let bounded = |search: &Search| {
+        search.counts(function) && search.is_limited_member(function, (root, number), at)
+    };
+    if copied {
+        return (!bounded(search)).then(|| words(function, number));
+    }
+    // `p = &own.part;`: what lies behind it has another name.
+    let value = function.expression(function.graph.only_value(root)?)?;
+    let Term::Address(place) = &value.uncast().1.term else {
+        return None;
+    };
+    let new = search.is_new(function, &function.file.plain(number.span));
+    let own = named_in(number, place).filter(|_| new && !bounded(search))?;
+    made(function, &own, at, search)
 }
 
 /// Whether a number is where in a file a program reads or writes, which it says: `*ppos`.

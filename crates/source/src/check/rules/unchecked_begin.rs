@@ -1,4 +1,5 @@
 use crate::check::context::FunctionContext;
+use crate::check::masked::{Unused, unused};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::flow::{Begin, Effect, EffectKind, Opening};
@@ -33,6 +34,21 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             message,
         ));
     }
+    out.extend(
+        unused(function)
+            .iter()
+            .map(|own| thrown_away(function, own)),
+    );
+}
+
+/// The address that is the user's whatever it was, which nobody takes.
+fn thrown_away(function: &FunctionContext<'_>, own: &Unused) -> Violation {
+    let message = format!(
+        "{}() gives the address that is the user's for sure, and what it was given is accessed",
+        own.name
+    );
+    let file = function.file;
+    file.violation(&INFO, own.call, "its address is not used", message)
 }
 
 fn is_lost(function: &FunctionContext<'_>, begin: &Begin) -> bool {
