@@ -42,6 +42,7 @@ mod dangling;
 mod definers;
 mod digits;
 mod duplicated;
+mod element_again;
 mod element_size;
 mod errno_index;
 mod error_as_length;

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::element_again::{is_element_again, is_over_judged, is_unsettled};
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::fetched_part::{
@@ -206,6 +207,16 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     if let Some(asked) = &first.asked {
         return is_asked_before(function, first, asked, second);
     }
+    is_element_again(
+        function,
+        first,
+        second,
+        &conditions(function, first, second),
+    ) || is_double_of(function, first, second)
+}
+
+/// The same of two fetches of the function's own.
+fn is_double_of(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
     match (!first.counted, !second.counted) {
         (true, true) => {
             is_same_place(function, first, second)
@@ -236,6 +247,7 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
             let kept = second.stays && is_as_long(function, first, second) && !first.stays;
             let judged = || is_judged(function, first, &conditions(function, first, second));
             kept && (!fields.is_empty() || judged()) && !is_asked_again(function, second)
+                || is_over_judged(function, first, second, &fields)
                 || fields.into_iter().any(|field| {
                     let own = || uses_part(function, first, second, &Part::Field(field.clone()));
                     uses_front(function, first, second, &field).unwrap_or_else(own)
@@ -484,6 +496,7 @@ fn uses_part(
 ) -> bool {
     // A member that is a structure has members of its own.
     let (mut read, mut set) = (BTreeSet::new(), BTreeSet::new());
+    let (mut used, mut judged) = (Vec::new(), Vec::new());
     let checks = operands(function, &conditions(function, first, second));
     let later = operands(function, &conditions_from(function, second.span.end));
     let again = |place: Span| {
@@ -512,10 +525,12 @@ fn uses_part(
         // Set again, compared with what was checked, or checked as it was.
         let compared = is_compared(function, first, node) || is_refused(function, node);
         let settled = assigned || compared || again(span(node));
-        match settled {
-            true => set.insert(function.context.written(node)),
-            false => read.insert(function.context.written(node)),
+        let (all, places) = match settled {
+            true => (&mut set, &mut judged),
+            false => (&mut read, &mut used),
         };
+        all.insert(function.context.written(node));
+        places.push(span(node));
     });
     // What begins where the whole does may have any name there.
     let whole = match wanted {
@@ -528,7 +543,8 @@ fn uses_part(
     };
     // Of what this function checked itself each member is known, of what another one did not.
     let apart = first.asked.is_some() && !read.is_subset(&set);
-    apart || (whole || !read.is_empty()) && set.is_empty()
+    let elsewhere = || first.asked.is_none() && is_unsettled(function, second, &used, &judged);
+    apart || (whole || !read.is_empty()) && (set.is_empty() || elsewhere())
 }
 
 /// Whether that part is read of the structure with which the second copy begins, and neither set
