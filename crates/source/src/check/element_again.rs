@@ -25,7 +25,7 @@ pub(crate) fn is_element_again(
     function: &FunctionContext<'_>,
     first: &Fetch<'_>,
     second: &Fetch<'_>,
-    conditions: &[Span],
+    conditions: impl FnOnce() -> Vec<Span>,
 ) -> bool {
     let root = second.value_root.as_str();
     let over = first.value_root == root;
@@ -46,8 +46,9 @@ pub(crate) fn is_element_again(
     {
         return false;
     }
+    let conditions = conditions();
     let (mut asked, mut used, mut again) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let calls = judging(function, (first, second), conditions);
+    let calls = judging(function, (first, second), &conditions);
     // One that was fetched into a variable of its own.
     let names = |own: &Span| function.graph.names(*own, &first.value_root);
     if !over && conditions.iter().any(names) {

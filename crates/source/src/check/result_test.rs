@@ -158,20 +158,7 @@ fn stored(
         let written = matches!(&effect.kind, EffectKind::Write(write) if write.value.is_some());
         written && effect.span == at
     };
-    // The other arm of an `if` may take the same from another call.
-    let alike: Vec<Span> = graph
-        .effects
-        .iter()
-        .filter(|own| graph.name_of(own) == name && own.span != at)
-        .filter(|own| match &own.kind {
-            EffectKind::Write(write) if !write.compound => {
-                let value = write.value.and_then(|at| function.expression(at));
-                value.is_some_and(|value| gives(function, &value, told))
-            }
-            _ => false,
-        })
-        .map(|own| own.span)
-        .collect();
+    let alike = alike(function, told, (&name, at));
     let changes = |effect: &Effect| {
         effect.kind != EffectKind::Read
             && graph.name_of(effect) == name
@@ -217,6 +204,21 @@ fn stored(
     let read: HashSet<Span> = read.map(|own| own.span).chain(here).collect();
     let holds = |test: &&Test| read.iter().any(|own| test.place.contains(*own));
     tests.find(holds).map(|test| test.place)
+}
+
+/// Where a variable takes the same from another call: in the other arm of an `if`.
+fn alike(function: &FunctionContext<'_>, told: Told, (name, at): (&str, Span)) -> Vec<Span> {
+    let graph = function.graph;
+    let effects = graph.effects.iter();
+    let others = effects.filter(|own| graph.name_of(own) == name && own.span != at);
+    let alike = others.filter(|own| match &own.kind {
+        EffectKind::Write(write) if !write.compound => {
+            let value = write.value.and_then(|at| function.expression(at));
+            value.is_some_and(|value| gives(function, &value, told))
+        }
+        _ => false,
+    });
+    alike.map(|own| own.span).collect()
 }
 
 /// Whether nothing looks at what a variable took on any way behind that but a test, whatever

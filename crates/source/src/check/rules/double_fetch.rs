@@ -207,12 +207,9 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     if let Some(asked) = &first.asked {
         return is_asked_before(function, first, asked, second);
     }
-    is_element_again(
-        function,
-        first,
-        second,
-        &conditions(function, first, second),
-    ) || is_double_of(function, first, second)
+    is_element_again(function, first, second, || {
+        conditions(function, first, second)
+    }) || is_double_of(function, first, second)
 }
 
 /// The same of two fetches of the function's own.
