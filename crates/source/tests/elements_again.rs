@@ -67,6 +67,10 @@ fn an_element_comes_again_with_its_array() {
         &format!(
             "\tif (get_user(v, &u[1]) || v > 7)\n\t\treturn -EFAULT;\n{all}\tregs[1] = v;\n\tuse(d, regs[2]);"
         ),
+        &format!(
+            "\tif (get_user(v, &u[0]) || v > 7)\n\t\treturn -EFAULT;\n{all}\tif (regs[0] != v)\n\t\treturn -EINVAL;\n\
+                  \tuse(d, regs[0]);"
+        ),
         &format!("{all}\tif (regs[0] > 7)\n\t\treturn -EINVAL;\n\tuse(d, regs);"),
     ] {
         assert_eq!(given(right), NONE, "{right}");

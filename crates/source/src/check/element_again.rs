@@ -14,7 +14,7 @@ use crate::span::Span;
 use super::context::FunctionContext;
 use super::fetch::{Fetch, is_member_behind};
 use super::fetched::is_told;
-use super::refetched::{is_refused, is_set};
+use super::refetched::{is_compared, is_refused, is_set};
 
 /// So many elements of a function are asked whether a way leads to them.
 const LOOKS: usize = 64;
@@ -67,7 +67,8 @@ pub(crate) fn is_element_again(
             if !far && !function.comes_to(second.span, place) {
                 return;
             }
-            let settled = is_refused(function, node) || is_set(function, node);
+            let compared = is_compared(function, first, node) || is_refused(function, node);
+            let settled = compared || is_set(function, node);
             let judged = settled || is_given_to(function, node, &calls);
             match judged {
                 true => again.insert(at),
