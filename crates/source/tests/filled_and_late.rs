@@ -490,7 +490,7 @@ fn an_error_number_says_nothing_of_how_much() {
         said(&format!(
             "ssize_t f(struct dev *d, char __user *p, size_t n, loff_t *at)\n{{\n\tchar *buf = vmalloc(n);\n\tint ret;\n\n\
              \tif (!buf)\n\t\treturn -ENOMEM;\n\t{result} = read_channel(d, *at, buf, n);\n\tif (ret)\n\t\tgoto out;\n\
-             \tret = copy_to_user(p, buf, {size});\n\tif (ret)\n\t\tret = -EFAULT;\n\tn -= ret;\n\t*at += n;\n\
+             \tret = copy_to_user(p, buf, {size});\n\tif (ret)\n\t\tret = -EFAULT;\n\telse\n\t\t*at += n;\n\
              out:\n\tvfree(buf);\n\treturn ret;\n}}\n"
         ))
     };

@@ -197,6 +197,9 @@ pub(crate) fn is_unsettled(
     let graph = function.graph;
     let places = settled.iter().flat_map(|own| function.touching(*own));
     let judges: HashSet<usize> = places.collect();
+    if judges.is_empty() {
+        return false;
+    }
     let from = graph.nodes_in(fetch.span).collect::<Vec<usize>>();
     let next = from.iter().filter_map(|at| graph.nodes.get(*at));
     let next = next.flat_map(|own| own.next.iter().map(|(_, next)| *next));

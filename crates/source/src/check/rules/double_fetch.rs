@@ -527,7 +527,10 @@ fn uses_part(
             false => (&mut read, &mut used),
         };
         all.insert(function.context.written(node));
-        places.push(span(node));
+        // What sets it is noted with the assignment.
+        places.push(span(
+            function.above(node).filter(|_| assigned).unwrap_or(node),
+        ));
     });
     // What begins where the whole does may have any name there.
     let whole = match wanted {
