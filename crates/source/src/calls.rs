@@ -140,6 +140,7 @@ pub(crate) struct Does {
     pub(crate) least: bool,
     #[serde(default)]
     pub(crate) greatest: bool,
+    pub(crate) rounds: Option<Rounds>,
     pub(crate) clears: Option<Clears>,
     pub(crate) sizes: Option<Sizes>,
     pub(crate) fills: Option<Fills>,
@@ -188,6 +189,14 @@ pub(crate) struct Does {
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
+}
+
+/// Which way a number is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rounds {
+    Down,
+    Up,
 }
 
 /// Which arguments of a call say what it fills, and from which byte of that on.

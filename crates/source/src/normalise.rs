@@ -185,16 +185,17 @@ fn directive(span: Span, text: &[u8]) -> Directive {
     }
 }
 
-fn directive_words(span: Span, text: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The words of a preprocessor line.
+pub(crate) fn directive_words(span: Span, text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let line = span.of(text).strip_prefix(b"#").unwrap_or_default();
     line.split(|b| !b.is_ascii_alphanumeric() && *b != b'_')
         .filter(|word| !word.is_empty())
 }
 
 /// The sides of one `#if`: the lines that begin them, and where its `#endif` is.
-struct Sides {
-    lines: Vec<Span>,
-    end: usize,
+pub(crate) struct Sides {
+    pub(crate) lines: Vec<Span>,
+    pub(crate) end: usize,
 }
 
 /// The places of the `#if` or `#else` lines that begin a side to keep. What one
@@ -234,7 +235,8 @@ fn kept_sides(
     kept.collect()
 }
 
-fn all_sides(directives: impl Iterator<Item = Span>, text: &[u8]) -> Vec<Sides> {
+/// All `#if`s of some preprocessor lines.
+pub(crate) fn all_sides(directives: impl Iterator<Item = Span>, text: &[u8]) -> Vec<Sides> {
     let mut open: Vec<Vec<Span>> = Vec::new();
     let mut all = Vec::new();
     for span in directives {

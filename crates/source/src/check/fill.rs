@@ -93,7 +93,7 @@ pub(crate) fn counted(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
 
 /// Whether a function asks of what a number is made of whether it is one in particular, or of one
 /// that it never is 0: `if (n != sizeof(x->name))`.
-fn is_told_apart(function: &FunctionContext<'_>, count: &Expression) -> bool {
+pub(crate) fn is_told_apart(function: &FunctionContext<'_>, count: &Expression) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression", "switch_statement"], |node| {
         if found {

@@ -107,19 +107,46 @@ impl Filled {
     }
 }
 
+/// Where the struct is named before it is copied.
+pub(crate) fn mentions_before<'t>(
+    function: &FunctionContext<'t>,
+    local: &Local,
+    access: &Access<'_>,
+) -> impl Iterator<Item = Node<'t>> {
+    let (scope, at) = (local.scope, access.span.start);
+    let own = function.mentions(&local.name);
+    own.filter(move |node| node.start_byte() < at && scope.contains(span(*node)))
+}
+
 /// What sets members of the struct before it is copied.
 pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Filled {
+    filled_past(function, local, access, |_| false)
+}
+
+/// The same on a way that passes by some places.
+pub(crate) fn filled_past(
+    function: &FunctionContext<'_>,
+    local: &Local,
+    access: &Access<'_>,
+    passes_by: impl Fn(Span) -> bool,
+) -> Filled {
     let mut found = Filled::default();
-    let own = function.mentions(&local.name);
-    let before = own.filter(|node| node.start_byte() < access.span.start);
-    for node in before.filter(|node| local.scope.contains(span(*node))) {
+    for node in mentions_before(function, local, access).filter(|own| !passes_by(span(*own))) {
         if let Some(call) = fetching(function, node, local) {
             found.fetched.push(call);
             continue;
         }
         match clearing(function, node, local) {
             Some(call) => set(function, access, call, local, &mut found),
-            None => mention(function, node, &mut found),
+            None => {
+                let handed = found.handed;
+                mention(function, node, &mut found);
+                // What it is handed to on a way that ends there does not matter.
+                if found.handed && !handed {
+                    let address = function.above(node).unwrap_or(node);
+                    found.handed = may_lead(function, span(address), access.span);
+                }
+            }
         }
     }
     // The other sides of an #if are not in the parse.
@@ -141,6 +168,13 @@ pub(crate) fn filled(function: &FunctionContext<'_>, local: &Local, access: &Acc
     found.elsewhere |= !hidden.is_empty();
     found.settle();
     found
+}
+
+/// Whether a way leads from one place to another, as far as that is known.
+fn may_lead(function: &FunctionContext<'_>, from: Span, to: Span) -> bool {
+    function.touching(from).is_empty()
+        || function.touching(to).is_empty()
+        || function.comes_to(from, to)
 }
 
 /// The read from the user that fills all of the struct where it is named.
@@ -382,8 +416,8 @@ fn sets_of(function: &FunctionContext<'_>, address: Node<'_>, depth: usize) -> O
             None => behind(callee, node, &mut found),
         });
         let known = !found.elsewhere && !found.handed;
-        // A result may tell its caller what was not set.
-        if callee.file.gives_nothing(callee.body) {
+        // Who asks whether there is anything to set is not left without it here.
+        if !callee.mentions(&own).any(|node| is_tested(callee, node)) {
             found
                 .members
                 .retain(|path| is_always_set(callee, &own, path));
@@ -403,8 +437,13 @@ fn given_on(function: &FunctionContext<'_>, pointer: Node<'_>, depth: usize) -> 
 /// Whether every way through a function sets that member behind its parameter; a loop is
 /// taken to go round.
 fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) -> bool {
+    let nothing = function.file.gives_nothing(function.body);
     let mut places = Vec::new();
     for node in function.mentions(parameter) {
+        // What it is given on to sets what it sets.
+        let given = function.above(node);
+        let given = given.filter(|own| own.known_kind() == "argument_list");
+        places.extend(given.and_then(|own| function.above(own)).map(span));
         let member = member(function, node, b"->");
         if let Some((_, whole)) = member.filter(|(own, _)| own == path) {
             let mut around = function.around(whole);
@@ -423,7 +462,18 @@ fn is_always_set(function: &FunctionContext<'_>, parameter: &str, path: &str) ->
         let acts = !matches!(node.action, Action::Join | Action::Exit { .. });
         acts && inside(node.span) || effects.any(|own| inside(own.span))
     };
-    !graph.leaves_without(sets)
+    // A result may tell its caller what was not set: all but a 0 does.
+    let tells = |node: &Step| !nothing && !returns_zero(function, node);
+    let reached = graph.reached(0, sets);
+    let mut left = reached.iter().filter_map(|at| graph.nodes.get(*at));
+    !left.any(|node| matches!(node.action, Action::Exit { .. }) && !tells(node))
+}
+
+/// Whether 0 is what the function gives where it is left.
+fn returns_zero(function: &FunctionContext<'_>, exit: &Step) -> bool {
+    let given = function.graph.statement(exit.span);
+    let given = given.and_then(|own| function.expression(own.expression?));
+    given.is_some_and(|own| own.is_zero())
 }
 
 /// A mention of a pointer to the struct: a member behind it that is set or read, a test of

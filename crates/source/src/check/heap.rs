@@ -19,8 +19,19 @@ pub(crate) fn filled_behind(
     allocated: Span,
     before: Span,
 ) -> Filled {
+    filled_behind_past(function, (pointer, allocated, before), |_| false)
+}
+
+/// The same on a way that passes by some places.
+pub(crate) fn filled_behind_past(
+    function: &FunctionContext<'_>,
+    (pointer, allocated, before): (&Local, Span, Span),
+    passes_by: impl Fn(Span) -> bool,
+) -> Filled {
     filled_by(function, (pointer, allocated, before), |node, filled| {
-        reached(function, node, before, filled);
+        if !passes_by(span(node)) {
+            reached(function, node, before, filled);
+        }
     })
 }
 

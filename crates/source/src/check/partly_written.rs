@@ -14,6 +14,7 @@ use super::allocation::Allocation;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::is_as_long;
+use super::filled_short::may_be_all;
 use super::space;
 
 /// An array that is filled so.
@@ -55,8 +56,8 @@ pub(crate) fn partly_written<'f>(
     }
     let (by, at) = written.into_iter().next()?;
     let whole = allocated.is_some()
-        || space::bytes(function, count)
-            .is_some_and(|own| space::array(function, local) == Some(own));
+        || space::array(function, local)
+            .is_some_and(|own| may_be_all(function, count, own, access.span));
     // What stands on another side of an #if is not in the parse.
     let seen = !function.graph.unseen.contains(&local.name);
     (whole && seen).then_some(PartlyWritten {

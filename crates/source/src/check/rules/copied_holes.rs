@@ -1,21 +1,25 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, each, root_of, shown};
+use crate::check::accesses::{Access, root_of, shown};
 use crate::check::all_asked_for::all_asked_for;
 use crate::check::allocation::{Allocation, product};
+use crate::check::arms::{Arm, arms};
+use crate::check::as_many::as_many;
 use crate::check::context::FunctionContext;
 use crate::check::fill::{Elements, Filling, Put, filling};
-use crate::check::filled::{Filled, filled};
-use crate::check::heap::{filled_behind, filled_elements};
+use crate::check::filled::{Filled, filled, filled_past, mentions_before};
+use crate::check::filled_short::{filled_short, may_be_all};
+use crate::check::heap::{filled_behind, filled_behind_past, filled_elements};
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
-use crate::check::set_elements::{is_compared_behind, left_out, set_elements, skipping};
+use crate::check::set_elements::{is_compared_behind, left_out, set_elements};
+use crate::check::sides::other_side;
 use crate::check::space;
 use crate::check::unset::{is_unset, set_only_if};
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
-use crate::node::{LOOPS, Parts as _};
+use crate::node::Parts as _;
 use crate::site::span;
 use crate::types::{LayoutError, Machine, Shape, Type};
 use crate::{Direction, Span};
@@ -42,6 +46,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             half_filled(function, access)
                 .or_else(|| only_strings(function, access))
                 .or_else(|| in_some_rounds(function, access))
+                .or_else(|| less_filled(function, access))
         };
         out.extend(whole.then(part).flatten());
         out.extend(whole.then(|| as_asked_for(function, access)).flatten());
@@ -60,7 +65,14 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             && !is_cleared(function, access, &filled)
             && !is_fetched(function, access, &filled)
         {
-            out.extend(judged(function, access, local, &filled));
+            let whole = judged(function, access, local, &filled);
+            out.extend(whole.or_else(|| {
+                let named = mentions_before(function, local, access);
+                let place = (local.declared, "declared without a value");
+                on_one_arm(function, access, (local, named), place, |arm| {
+                    filled_past(function, local, access, |place| arm.leaves_out(place))
+                })
+            }));
         }
     }
 }
@@ -74,6 +86,19 @@ fn only_strings(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<V
         own.by
     );
     let place = (own.written, "the string");
+    Some(left(function, access, (name, &what), place))
+}
+
+/// Memory that is copied by a larger number than the one by which it was filled.
+fn less_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = filled_short(function, access)?;
+    let (file, name) = (function.file, &own.local.name);
+    let what = format!(
+        "{} bytes of it are filled, and {} are copied",
+        file.plain(own.count),
+        file.plain(access.count?)
+    );
+    let place = (own.filled, "filled here");
     Some(left(function, access, (name, &what), place))
 }
 
@@ -112,49 +137,16 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         let place = (memory.place, ALLOCATED);
         return Some(left(function, access, (&local.name, &what), place));
     }
+    let place = (memory.place, ALLOCATED);
     // Where the layout hangs on something nothing is said.
     let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
-        return None;
+        let named = mentions_before(function, local, access);
+        return on_one_arm(function, access, (local, named), place, |arm| {
+            let ends = (local, memory.place, access.span);
+            filled_behind_past(function, ends, |place| arm.leaves_out(place))
+        });
     };
-    let place = (memory.place, ALLOCATED);
     Some(left(function, access, (&local.base_type, &what), place))
-}
-
-/// What counts the elements of an array that take a value, where all are set by that, a
-/// condition decides over each, and what is copied hangs on another number.
-fn as_many(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> Option<String> {
-    let bytes = access.bytes.as_ref()?;
-    let mut counters: Vec<String> = Vec::new();
-    let mut other = false;
-    function.each_of(&["subscript_expression"], |node| {
-        let own = function.expression_of(node);
-        let Term::Element { array, index } = &own.term else {
-            return;
-        };
-        if array.uncast().1.name() != Some(&local.name) || span(node).start > access.span.start {
-            return;
-        }
-        let index = match &index.uncast().1.term {
-            Term::Step(own) => own,
-            _ => index,
-        };
-        match index.uncast().1.name().filter(|_| is_set_of(node)) {
-            Some(name) => counters.push(name.to_owned()),
-            None => other = true,
-        }
-    });
-    counters.sort_unstable();
-    counters.dedup();
-    let [counter] = counters.as_slice() else {
-        return None;
-    };
-    let counts = |own: &Expression| own.any(&|part| part.name() == Some(counter));
-    let made = |name: &str| {
-        let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
-        values.any(|(_, value)| function.expression(value).is_none_or(|own| counts(&own)))
-    };
-    let named = bytes.any(&|part| counts(part) || part.name().is_some_and(&made));
-    (!other && !named && steps_by_condition(function, counter, access)).then(|| counter.clone())
 }
 
 /// An array of the function without a value, of which as many elements are set as there is
@@ -183,73 +175,6 @@ fn running(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     let what = format!("as many of its elements are set as {counter} counts, and more are copied");
     let place = (local.declared, "declared without a value");
     (!others && !compared && !unseen).then(|| left(function, access, (&local.name, &what), place))
-}
-
-/// Whether an element, or a member of it, takes a value there.
-fn is_set_of(element: Node<'_>) -> bool {
-    let mut own = element;
-    while let Some(around) = own.parent() {
-        match around.known_kind() {
-            "field_expression" => own = around,
-            "assignment_expression" => return around.part("left") == Some(own),
-            _ => return false,
-        }
-    }
-    false
-}
-
-/// Whether a variable takes a step in a loop that a condition may leave out, and in no header of
-/// a loop.
-fn steps_by_condition(function: &FunctionContext<'_>, name: &str, access: &Access<'_>) -> bool {
-    let (mut by_condition, mut else_way) = (false, false);
-    function.each_of(&["update_expression"], |node| {
-        let own = function.expression_of(node);
-        let Term::Step(inner) = &own.term else { return };
-        if inner.name() != Some(name) {
-            return;
-        }
-        let mut around = std::iter::successors(Some(node), Node::parent);
-        let header = around.find(|own| LOOPS.contains(&own.known_kind()));
-        let Some(round) = header else {
-            else_way = true;
-            return;
-        };
-        let body = round.part("body");
-        let inside = body.is_some_and(|body| span(body).contains(span(node)));
-        let skips = body.is_some_and(|body| skipping(body, node).is_some() || stops(body));
-        let skips = skips
-            || round
-                .part("condition")
-                .is_some_and(|own| asks_of_another(function, own, name));
-        by_condition |= inside && skips && !span(round).contains(access.span);
-        else_way |= !inside;
-    });
-    by_condition && !else_way
-}
-
-/// Whether the body of a loop may end it.
-fn stops(body: Node<'_>) -> bool {
-    let mut found = false;
-    each(body, &mut |own| {
-        let around = std::iter::successors(own.parent(), Node::parent);
-        let mut around = around.take_while(|own| *own != body);
-        let nested = around
-            .any(|own| LOOPS.contains(&own.known_kind()) || own.known_kind() == "switch_statement");
-        found |= own.known_kind() == "break_statement" && !nested;
-    });
-    found
-}
-
-/// Whether a condition asks for something that does not hang on how far a loop is: `more(d)` of
-/// `i < n && more(d)`.
-fn asks_of_another(function: &FunctionContext<'_>, asked: Node<'_>, name: &str) -> bool {
-    match &function.expression_of(asked).term {
-        Term::Binary(left, operator, right) if operator == "&&" => {
-            let other = |own: &Expression| !own.any(&|part| part.name() == Some(name));
-            other(left) || other(right)
-        }
-        _ => false,
-    }
 }
 
 /// A struct that ends with an array, `struct_size(p, all, n)`, and whose elements go with it.
@@ -463,7 +388,7 @@ fn half_filled(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let local = function.local_at(value.name()?, value.span)?;
     let own = local.array && !local.initialised && !local.lasting;
     let size = space::array(function, local).filter(|_| own)?;
-    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    let whole = may_be_all(function, access.bytes.as_ref()?, size, access.span);
     let before = Span::new(local.scope.start, access.span.start);
     let (mut set, mut rounds) = (Vec::new(), Vec::new());
     let mut elements: Option<Elements> = None;
@@ -523,7 +448,7 @@ fn in_some_rounds(function: &FunctionContext<'_>, access: &Access<'_>) -> Option
     let local = function.local_at(value.name()?, value.span)?;
     let own = local.array && !local.initialised && !local.lasting;
     let size = space::array(function, local).filter(|_| own)?;
-    let whole = space::bytes(function, access.bytes.as_ref()?) == Some(size);
+    let whole = may_be_all(function, access.bytes.as_ref()?, size, access.span);
     (whole && !function.graph.unseen.contains(&local.name)).then_some(())?;
     let before = Span::new(local.declared.end, access.span.start);
     let named = function.mentions(&local.name);
@@ -643,6 +568,35 @@ fn judged(
         violation.suggestion = cleared(function, declared, local);
     }
     Some(violation)
+}
+
+/// What is never set of the struct on a way through one arm of what decides over the rest.
+fn on_one_arm<'t>(
+    function: &FunctionContext<'t>,
+    access: &Access<'_>,
+    (local, named): (&Local, impl Iterator<Item = Node<'t>>),
+    place: (Span, &str),
+    filled: impl Fn(&Arm) -> Filled,
+) -> Option<Violation> {
+    let named: Vec<Node<'t>> = named.collect();
+    let ends = (place.0, access.span);
+    let mut all = arms(function, named.iter().copied(), ends);
+    all.extend(other_side(function, named.iter().copied(), ends));
+    if !all.is_empty() {
+        function.pays()?;
+    }
+    all.iter().find_map(|arm| {
+        let filled = filled(arm);
+        let known = filled.cleared.is_empty() && filled.fetched.is_empty();
+        if !known || filled.elsewhere || filled.handed {
+            return None;
+        }
+        let Ok(Some(what)) = unset(function, &local.base_type, &filled) else {
+            return None;
+        };
+        let what = format!("{what} on a way past line {}", function.line(arm.decides));
+        Some(left(function, access, (&local.base_type, &what), place))
+    })
 }
 
 /// Where it is set, as far as it is.

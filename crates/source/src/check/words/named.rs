@@ -1,6 +1,6 @@
 //! What the words of a call's name say of it, where nothing else does.
 
-use crate::calls::{Calls, ForCaller, LockWord, OwnerWord, WindowName};
+use crate::calls::{Calls, ForCaller, LockWord, OwnerWord, Rounds, WindowName};
 use crate::hashed::HashSet;
 
 use super::CheckWords;
@@ -128,6 +128,11 @@ impl CheckWords {
     /// otherwise what else it is given: `min(n, N)`, `clamp(n, 1, N)`.
     pub(crate) fn lessens(&self, name: &str) -> bool {
         self.gives_least(name) || self.at_most(name).is_some() && !self.may_fault(name)
+    }
+
+    /// Which way a call of that name rounds its first argument.
+    pub(crate) fn rounds(&self, name: &str) -> Option<Rounds> {
+        self.numbers.rounds.get(name).copied()
     }
 
     /// Which argument a call of that name gives back where it is in its bounds.

@@ -1,6 +1,6 @@
 //! What calls say of the numbers that they give.
 
-use crate::calls::{Calls, CountWord, Parses};
+use crate::calls::{Calls, CountWord, Parses, Rounds};
 use crate::hashed::{HashMap, HashSet};
 
 /// Calls by what their results are.
@@ -10,6 +10,8 @@ pub(super) struct Numbers {
     pub(super) least: HashSet<String>,
     /// The largest.
     pub(super) greatest: HashSet<String>,
+    /// Their first argument, rounded.
+    pub(super) rounds: HashMap<String, Rounds>,
     /// No more than that argument says.
     pub(super) at_most: HashMap<String, usize>,
     /// That argument, where it is in its bounds.
@@ -33,6 +35,7 @@ impl Numbers {
             parses: calls.each(|does| does.parses),
             least: calls.names(|does| does.least).into_iter().collect(),
             greatest: calls.names(|does| does.greatest).into_iter().collect(),
+            rounds: calls.each(|does| does.rounds),
             at_most: calls.each(|does| does.at_most),
             same: calls.each(|does| does.same),
             fetched: calls.each(|does| does.fetched),
