@@ -10,7 +10,8 @@ use crate::span::Span;
 use super::accesses::Access;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
-use super::space;
+use super::limit::limit;
+use super::{space, unbounded};
 
 /// Such a size.
 pub(crate) struct ElementSize {
@@ -75,6 +76,56 @@ pub(crate) fn of_copy(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
                 .then_some(memory.place)
         },
     )
+}
+
+/// More bytes for each of so many elements than an array has: `u8 a[N]`, of which `n` up to `N` are
+/// copied as `n * sizeof(u16)` bytes.
+pub(crate) fn of_larger(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+) -> Option<ElementSize> {
+    let (number, size) = product(function, access.bytes.as_ref()?)?;
+    let number = number.uncast().1;
+    let variable = matches!(number.term, Term::Name(_) | Term::Member { .. });
+    let value = function.expression_of(access.value_node);
+    let object = value.uncast().1;
+    let count = space::elements(function, object).filter(|_| variable)?;
+    let known = space::bytes(function, &size)?;
+    let element = space::element(function, object).filter(|own| *own < known)?;
+    function.pays()?;
+    let all = held_against(function, number, count, access.span)?;
+    // What a program may make too much is another rule's.
+    let limit = limit(function, number, access.span).and_then(|own| own.value);
+    let users = limit.is_some()
+        && unbounded::users_within(function, number, access.span).is_some()
+        && !unbounded::is_handed_before(function, number, access.span);
+    (!users).then_some(ElementSize {
+        object: object.span,
+        element,
+        size: known,
+        place: access.span,
+        all,
+    })
+}
+
+/// Where a number is held against how many elements there are, before a place.
+fn held_against(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    count: u64,
+    at: Span,
+) -> Option<Span> {
+    let before = function.graph.comparisons.iter();
+    let mut before = before.filter(|own| own.end <= at.start);
+    before.find_map(|place| {
+        let asked = function.expression(*place)?;
+        let Term::Binary(left, operator, right) = &asked.term else {
+            return None;
+        };
+        let own = left.uncast().1 == number && matches!(operator.as_str(), ">" | "<=");
+        let all = own.then(|| space::bytes(function, right.uncast().1))??;
+        (all == count).then_some(*place)
+    })
 }
 
 /// `n` and `sizeof(x)` of `n * sizeof(x)`, or of a variable that is nothing but that.

@@ -149,6 +149,7 @@ mod unfilled;
 mod unplaced;
 mod unset;
 mod valued;
+mod whole_for_part;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};

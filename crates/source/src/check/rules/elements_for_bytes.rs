@@ -2,7 +2,7 @@ use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::duplicated::{Duplicated, duplicated};
-use crate::check::element_size::{ElementSize, of_copy, of_memory};
+use crate::check::element_size::{ElementSize, of_copy, of_larger, of_memory};
 use crate::check::limit::limit;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
@@ -42,7 +42,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     };
     for access in function.accesses.iter().chain(function.through) {
         let told = wrong(function, access).or_else(|| of_another(function, access));
-        let copied = || of_copy(function, access).filter(|own| !known(own));
+        let copied = || {
+            let less = of_copy(function, access).filter(|own| !known(own));
+            less.or_else(|| of_larger(function, access))
+        };
         out.extend(told.or_else(|| Some(too_small(function, &copied()?))));
     }
     out.extend(made.iter().map(|own| too_small(function, own)));

@@ -7,6 +7,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::whole_for_part::whole_for_part;
 use crate::expression::{Expression, Term};
 use crate::site::span;
 use crate::types::{Member, Shape, Type, TypeName};
@@ -28,7 +29,7 @@ const INFO: RuleInfo = RuleInfo {
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
-        out.extend(wrong(function, access));
+        out.extend(wrong(function, access).or_else(|| whole(function, access)));
         out.extend(wide(function, access));
         out.extend(narrow(function, access));
         out.extend(native(function, access));
@@ -217,6 +218,19 @@ fn compat(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violati
         access.word.name, found.name, found.other, found.own
     );
     Some(file.violation(&INFO, access.span, "not as it has it", message))
+}
+
+/// A copy by the size of a structure of what is only a part of one.
+fn whole(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = whole_for_part(function, access)?;
+    let message = format!(
+        "{}() copies {} bytes, which {} has, and {} has {}: the rest is what lies behind it",
+        access.word.name, own.bytes, own.whole, own.part, own.size
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, access.span, "more than there is", message);
+    violation.confidence = Confidence::Medium;
+    Some(violation)
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
