@@ -192,8 +192,19 @@ fn covers(function: &FunctionContext<'_>, checked: &Checked<'_>, by: &Expression
     match (size, number) {
         (Some(size), Some(number)) => number.checked_mul(element).is_some_and(|own| own >= size),
         (None, None) => is_times(function, checked.size, by, element),
-        _ => false,
+        // Behind the one that was checked lies nothing that was.
+        (Some(size), None) => size == element && varies(function, by),
+        (None, Some(_)) => false,
     }
+}
+
+/// Whether a number is what a variable, a member or a call says, and no constant that nobody knows.
+fn varies(function: &FunctionContext<'_>, by: &Expression) -> bool {
+    by.any(&|part| match &part.term {
+        Term::Name(name) => is_own(function, name),
+        Term::Member { .. } | Term::Call(..) | Term::Element { .. } => true,
+        _ => false,
+    })
 }
 
 /// Whether a size is a number of elements: `n * sizeof(*p)`, or `n` of bytes.
