@@ -189,7 +189,7 @@ fn is_given_members(
     let of =
         |own: &Expression| own.any(&|part| part.name().is_some_and(|name| related.contains(name)));
     let mut leading = given.iter().filter(|own| of(own)).peekable();
-    leading.peek().is_some() && leading.all(|own| is_members_address(own))
+    leading.peek().is_some() && leading.all(is_members_address)
 }
 
 /// Whether an expression is `&p->member`, and not the front of an array that is one.
