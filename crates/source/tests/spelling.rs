@@ -7,7 +7,7 @@ use tollgate_source::check::{CheckWords, Checker, Confidence};
 use tollgate_source::{Analyser, Headers, TreePath, Vocabulary, no_tree};
 
 /// Statements around a write, each as a tree has them.
-const STATEMENTS: [&str; 27] = [
+const STATEMENTS: [&str; 29] = [
     "if (at >= offsetof(struct user, regs.gprs[0].low)) at = 1;",
     "at = offsetof(union frame, part[2]) + sizeof(int);",
     "printk(KERN_ERR NAME OTHER \"%s: no\\n\", __FILE__);",
@@ -34,6 +34,8 @@ const STATEMENTS: [&str; 27] = [
     "struct part __own;",
     "ASSERTCMP(*p, ==, n);",
     "n |= ORDER(start, <, end) | ORDER(end, <=, n);",
+    "struct {\n\t\tstruct head head;\n\t\tunion {\n\t\t\tstruct own own;\n\t\t\tDECLARE_FLEX_ARRAY(u8, data);\n\t\t};\n\t} __packed * own = area;",
+    "struct own_part {\n\t\tint count;\n\t\tOWN_ARRAY(u32, list, 4);\n\t} part;",
     "SET_FIELDS(n, WIDTH,\n\t\t   NONE)\n\ndone:\n",
 ];
 

@@ -6,8 +6,12 @@ use std::ops::Range;
 
 use crate::Span;
 use crate::lex::{TokenKind, closing};
+use crate::types::words::is_loud;
 
 use super::{Pass, blank, overwrite};
+
+/// So many tokens in front of a member the brace of its structure is looked for.
+const NEAR: usize = 128;
 
 /// Words that are no name of a type before a declarator.
 const FRONT: [&[u8]; 18] = [
@@ -92,6 +96,7 @@ impl Pass<'_> {
             }
             _ if token.is(b':') => self.nameless(at),
             word if word.starts_with(b"__") => self.attribute(at).or_else(|| self.mark(at)),
+            word if is_loud(word) && self.starts(at) => self.member(at),
             _ => None,
         }
     }
@@ -122,6 +127,25 @@ impl Pass<'_> {
         };
         let whole = self.kind(at) == Some(TokenKind::Word) && self.is(close + 1, b';');
         whole && (at + 2..close).any(|own| self.is(own, b','))
+    }
+
+    /// A macro with several arguments that declares a member of a structure in the function:
+    /// `DECLARE_FLEX_ARRAY(u8, data);`.
+    fn member(&self, at: usize) -> Option<Range<usize>> {
+        self.declares(at).then_some(())?;
+        let mut depth = 0_usize;
+        let mut front = (at.saturating_sub(NEAR)..at).rev();
+        let open = front.find(|own| {
+            depth += usize::from(self.is(*own, b'}'));
+            let opens = self.is(*own, b'{');
+            let around = opens && depth == 0;
+            depth -= usize::from(opens && depth > 0);
+            around
+        })?;
+        let of = |back: usize| open.checked_sub(back).map(|own| self.word(own));
+        let tag = |own: Option<&[u8]>| matches!(own, Some(b"struct" | b"union"));
+        let end = closing(&self.tokens, at + 1)? + 2;
+        (tag(of(1)) || tag(of(2))).then_some(at..end)
     }
 
     fn kind(&self, at: usize) -> Option<TokenKind> {
