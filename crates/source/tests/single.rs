@@ -98,7 +98,7 @@ fn a_double_fetch_in_a_case_is_found() {
     );
 }
 
-/// A cast without `__force` leaves the address the user's.
+/// A cast leaves the address the user's, `__force` or not, but for a number's.
 #[test]
 fn a_cast_does_not_make_memory_the_kernels() {
     let dereferenced = ["user-pointer-dereferenced"];
@@ -111,11 +111,11 @@ fn a_cast_does_not_make_memory_the_kernels() {
         "\treturn get_user(v, &arg->id) ?: strlen(buf);",
         "\tv = *(&arg->id);\n\treturn v;",
         "\t*&arg->id = v;\n\treturn 0;",
+        "\t*((__force u32 *)buf) = v;\n\treturn 0;",
     ] {
         assert_eq!(rules(wrong), dereferenced, "{wrong}");
     }
     for right in [
-        "\t*((__force u32 *)buf) = v;\n\treturn 0;",
         "\tv = *(u32 *)(unsigned long)buf;\n\treturn v;",
         "\tv = (u32)(unsigned long)&((struct req *)buf)->id;\n\treturn v;",
         "\treturn put_user(v, (u32 *)buf);",

@@ -14,6 +14,9 @@ use super::space;
 /// So many statements are asked for the arms that they have.
 const FEW: usize = 12;
 
+/// A statement with more arms is not asked for them.
+const MANY: usize = 64;
+
 /// A way through one arm of a statement that decides; where it has no `else` or no `default`, one
 /// that takes none of its arms.
 pub(crate) struct Arm {
@@ -111,6 +114,9 @@ fn is_else(node: Node<'_>) -> bool {
 /// The ways through the arms of one statement that come to a place.
 fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span)) -> Vec<Arm> {
     let (arms, complete) = parts(node);
+    if function.stops_at(arms.len(), MANY) {
+        return Vec::new();
+    }
     let held: Vec<Vec<usize>> = arms.iter().map(|own| nodes(function, *own)).collect();
     let head = head(function, node, &arms);
     let mut found = Vec::new();

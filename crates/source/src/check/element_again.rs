@@ -46,6 +46,10 @@ pub(crate) fn is_element_again(
     {
         return false;
     }
+    // Who fetches hundreds of times is asked of the first alone.
+    if function.pays().is_none() {
+        return false;
+    }
     let conditions = conditions();
     let (mut asked, mut used, mut again) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let calls = judging(function, (first, second), &conditions);

@@ -29,6 +29,9 @@ struct Copy<'f> {
     bytes: &'f Expression,
 }
 
+/// So many pairs of copies of a function are asked whether a way leads from one to the other.
+const WAYS: usize = 1024;
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies: Vec<Copy<'_>> = function.accesses.iter().filter_map(copy).collect();
     if copies.is_empty() {
@@ -36,12 +39,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let counts = counts(function);
     let mut told: Vec<Span> = Vec::new();
+    let mut asked = 0;
     for first in &copies {
+        if asked > WAYS {
+            return;
+        }
         let counted = counts.iter().filter(|(_, by)| by == first.bytes.uncast().1);
         let wrong = counted.map(|(place, _)| *place).find_map(|place| {
             let mut others = copies.iter().filter(|own| is_of_same(own, first));
             let next = others.find(|next| {
-                !told.contains(&next.access.span) && goes_on(function, first, place, next)
+                asked += 1;
+                let asks = !told.contains(&next.access.span) && !function.stops_at(asked, WAYS);
+                asks && goes_on(function, first, place, next)
             });
             next.map(|next| (place, next))
         });

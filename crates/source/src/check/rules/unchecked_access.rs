@@ -222,6 +222,9 @@ fn only_accesses(function: &FunctionContext<'_>, call: Node<'_>, steps: usize) -
 /// `(unsigned long)fp > LIMIT - size`, `(unsigned long)fp & 7`.
 fn asks_where(function: &FunctionContext<'_>) -> bool {
     let graph = &function.graph;
+    if function.stops_at(graph.conditions.len(), CONDITIONS) {
+        return true;
+    }
     let returns = graph.statements.iter();
     let returns = returns.filter(|own| own.kind == StatementKind::Return);
     let given = returns.filter_map(|own| function.expression(own.expression?));
@@ -315,6 +318,9 @@ fn conditions(function: &FunctionContext<'_>, place: Span) -> Vec<Span> {
     });
     asked.map(span).filter(|own| !own.contains(place)).collect()
 }
+
+/// A function with more conditions is taken to ask.
+const CONDITIONS: usize = 256;
 
 /// So many functions are followed, one in the other.
 const DEEPEST: usize = 3;
