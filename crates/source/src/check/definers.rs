@@ -9,7 +9,7 @@ use crate::path::TreePath;
 use crate::search::Hashed;
 use crate::types::words::{name_at, name_before};
 
-/// Bits of a filter for each name: of a hundred names that a header has not, two or three
+/// Bits of a filter for each name, at least: of a hundred names that a header has not, one to five
 /// seem to be in it.
 const BITS: usize = 8;
 
