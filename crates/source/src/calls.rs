@@ -12,7 +12,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 use crate::hashed::{HashMap, HashSet};
 
 pub(crate) use heap::Heap;
-pub(crate) use parts::{PicksBit, Touches};
+pub(crate) use parts::{PicksBit, Rounds, Touches};
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -189,14 +189,6 @@ pub(crate) struct Does {
     pub(crate) in_run: Option<InRun>,
     pub(crate) in_window: Option<InWindow>,
     pub(crate) reason: String,
-}
-
-/// Which way a number is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Rounds {
-    Down,
-    Up,
 }
 
 /// Which arguments of a call say what it fills, and from which byte of that on.

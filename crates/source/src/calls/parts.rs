@@ -1,6 +1,14 @@
-//! Which parts of an object calls go by.
+//! Which parts of an object calls go by, and which part of a number.
 
 use serde::Deserialize;
+
+/// Which way a number is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rounds {
+    Down,
+    Up,
+}
 
 /// Which arguments of a call say what bit it sets, clears or asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

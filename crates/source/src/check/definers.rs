@@ -92,7 +92,7 @@ fn places(name: Hashed, length: usize) -> [(usize, u64); 2] {
 /// one that a comment stands behind.
 fn before_parentheses(text: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     memchr::memchr_iter(b'(', text).map(|at| {
-        let front = trimmed(text.get(..at).unwrap_or_default());
+        let front = trimmed(text.get(..at)?);
         (!front.ends_with(b"*/")).then(|| name_before(front))
     })
 }
@@ -101,7 +101,7 @@ fn before_parentheses(text: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
 fn macros(text: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     const DEFINE: &[u8] = b"define";
     memmem::find_iter(text, DEFINE).map(|at| {
-        let rest = text.get(at + DEFINE.len()..).unwrap_or_default();
+        let rest = text.get(at + DEFINE.len()..)?;
         let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
         let comment = rest.get(blanks..).is_some_and(|own| own.starts_with(b"/"));
         (!comment).then(|| name_at(rest, blanks))
@@ -109,10 +109,13 @@ fn macros(text: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
 }
 
 /// A text without what may stand between a name and its parenthesis.
-fn trimmed(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().rev().take_while(|byte| is_blank(**byte));
-    let length = blanks.count();
-    text.get(..text.len() - length).unwrap_or_default()
+fn trimmed(mut text: &[u8]) -> &[u8] {
+    while let [front @ .., last] = text
+        && is_blank(*last)
+    {
+        text = front;
+    }
+    text
 }
 
 /// A line may go on behind a backslash.

@@ -121,11 +121,7 @@ fn first_moved(
             continue;
         };
         let mut settled = false;
-        for effect in graph
-            .effects
-            .get(from..step.effects.end)
-            .unwrap_or_default()
-        {
+        for effect in (from..step.effects.end).filter_map(|at| graph.effects.get(at)) {
             if let Some((moved, _)) = moves
                 .iter()
                 .find(|(at, by)| *at == effect.span && by == name)

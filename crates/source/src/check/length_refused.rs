@@ -48,10 +48,7 @@ fn of(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Refused> {
     let mut seen = HashSet::default();
     while seen.insert(at) {
         let node = graph.nodes.get(at)?;
-        let effects = graph
-            .effects
-            .get(from..node.effects.end)
-            .unwrap_or_default();
+        let effects = graph.effects.get(from..node.effects.end)?;
         let written = |kind: &EffectKind| *kind != EffectKind::Read;
         let named = |own: &&crate::flow::Effect| graph.name_of(own) == variable;
         if effects.iter().filter(named).any(|own| written(&own.kind)) {

@@ -95,7 +95,7 @@ fn of_holder(
     (value, user): (&Expression, &Expression),
     count: &Expression,
 ) -> Option<WholeForPart> {
-    let users = space::pointee(function, user).filter(|own| own.starts_with("struct "))?;
+    let users = space::pointee(function, user)?;
     let own = space::pointee(function, value).filter(|own| *own != users)?;
     let of_own = function.file.layout(&own)?;
     let called = || {
@@ -106,6 +106,7 @@ fn of_holder(
     let mut places = members.filter(|(_, member)| member.of.name == users);
     places.find(|(at, _)| *at > 0 || called())?;
     let of_users = function.file.layout(&users)?;
+    matches!(of_users.shape, Shape::Struct(_)).then_some(())?;
     let bytes = space::bytes(function, count)?;
     (bytes == of_own.size && of_users.size < bytes).then_some(WholeForPart {
         bytes,
