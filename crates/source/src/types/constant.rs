@@ -279,6 +279,10 @@ impl Query<'_> {
             true => &[Kind::Macro, Kind::Enumerator],
             false => &[Kind::Macro],
         };
+        // To know that nothing makes it a constant all headers would be read.
+        if self.is_given_typedef(name) {
+            return Err(LayoutError::Missing(name.to_owned()));
+        }
         let found = self.find(name, kinds, scope)?;
         if found.entry.kind == Kind::Enumerator {
             input.next();

@@ -230,16 +230,23 @@ impl Query<'_> {
     /// Whether a word may be a typedef: one that an index does not know, nor is
     /// spelled as most are, is taken for none.
     pub(super) fn may_be_typedef(&self, word: &str) -> bool {
-        let headers = self.types.headers;
-        let known = || {
-            !headers
-                .facts
-                .prelude
-                .entries(Sought::of(word), TYPES)
-                .is_empty()
-        };
-        let defined = || headers.index.is_none() || !self.types.defining(word).is_empty();
-        word.ends_with("_t") || defined() || known()
+        let defined =
+            || self.types.headers.index.is_none() || !self.types.defining(word).is_empty();
+        word.ends_with("_t") || defined() || self.is_given_type(word)
+    }
+
+    /// Whether a word is a type that no tree has to define.
+    pub(super) fn is_given_type(&self, word: &str) -> bool {
+        let prelude = &self.types.headers.facts.prelude;
+        !prelude.entries(Sought::of(word), TYPES).is_empty()
+    }
+
+    /// Whether a word is a type that no tree has to define, and no macro.
+    pub(super) fn is_given_typedef(&self, word: &str) -> bool {
+        let prelude = &self.types.headers.facts.prelude;
+        !prelude
+            .entries(Sought::of(word), &[Kind::Typedef])
+            .is_empty()
     }
 
     /// Whether code of a file may see what another defines: not that of another
