@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use crate::lex::{TokenKind, tokens};
 use crate::node::Parts as _;
 use crate::normalise::{Branches, normalise};
-use crate::parse::BodyParser;
+use crate::parse::parse;
 use crate::site::{Context, span};
 use crate::span::{LineIndex, Span};
 use crate::types::{TypeName, cast_name, type_name};
@@ -97,8 +97,7 @@ impl Expression {
         }
         let whole = Span::new(0, framed.len());
         let normalised = normalise(&framed, &all, vocabulary, Branches::First);
-        let parsed = BodyParser::new().map(|mut parser| parser.parse(&normalised, whole, &all));
-        let Ok(Ok(tree)) = parsed else {
+        let Ok(tree) = parse(&normalised, whole, &all) else {
             return None;
         };
         let node = only(

@@ -50,8 +50,21 @@ pub fn normalise(
     vocabulary: &Vocabulary,
     branches: Branches,
 ) -> Normalised {
+    normalise_in(Vec::new(), (text, tokens), vocabulary, branches)
+}
+
+/// [`normalise`] in memory that is there: who takes one function after the other asks the
+/// system for none.
+pub(crate) fn normalise_in(
+    mut room: Vec<u8>,
+    (text, tokens): (&[u8], &[Token]),
+    vocabulary: &Vocabulary,
+    branches: Branches,
+) -> Normalised {
+    room.clear();
+    room.extend_from_slice(text);
     let mut out = Normalised {
-        text: text.to_vec(),
+        text: room,
         comments: vec![],
         directives: vec![],
         left_out: vec![],

@@ -1,11 +1,33 @@
 //! The parser for the body of one function.
 
+use std::cell::RefCell;
+
 use tree_sitter::{LanguageError, Parser, Point, Range, Tree};
 
 use crate::bound::{Unparsed, is_bounded, is_shallow};
 use crate::lex::Token;
 use crate::normalise::Normalised;
 use crate::span::Span;
+
+thread_local! {
+    /// What [`parse`] parses with: to make one takes as long as a short text does.
+    static PARSER: RefCell<Option<BodyParser>> = const { RefCell::new(None) };
+}
+
+/// [`BodyParser::parse`] by a parser that each thread makes once, for who has none.
+pub(crate) fn parse(
+    normalised: &Normalised,
+    body: Span,
+    tokens: &[Token],
+) -> Result<Tree, Unparsed> {
+    PARSER.with_borrow_mut(|own| {
+        let made = match own.take() {
+            Some(made) => made,
+            None => BodyParser::new().map_err(|_| Unparsed::NotUnderstood)?,
+        };
+        own.insert(made).parse(normalised, body, tokens)
+    })
+}
 
 /// Parses bodies, one after the other.
 pub(crate) struct BodyParser(Parser);

@@ -45,6 +45,8 @@ pub(crate) struct Access<'t> {
 /// Every node below and with one, in the order of the text, but not what is never evaluated.
 pub(crate) struct Nodes<'t> {
     all: Vec<Node<'t>>,
+    /// Where each begins: the parser library adds that up for who asks.
+    starts: Vec<usize>,
     /// The place in `all` of what each stands in, its own for the first.
     above: Vec<usize>,
     /// Their places in `all`, by kind, and of one kind in the order of the text.
@@ -60,6 +62,7 @@ impl<'t> Nodes<'t> {
         let most = root.descendant_count();
         let (mut all, mut kinds) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let (mut above, mut around) = (Vec::with_capacity(most), Vec::new());
+        let mut starts = Vec::with_capacity(most);
         visit(
             root,
             &mut |node, depth| {
@@ -67,6 +70,7 @@ impl<'t> Nodes<'t> {
                 above.push(around.last().copied().unwrap_or(0));
                 around.push(all.len());
                 kinds.push(usize::from(node.kind_id()));
+                starts.push(node.start_byte());
                 all.push(node);
             },
             is_evaluated,
@@ -74,6 +78,7 @@ impl<'t> Nodes<'t> {
         let (sorted, begins) = by_kind(&kinds);
         Self {
             all,
+            starts,
             above,
             sorted,
             begins,
@@ -139,9 +144,10 @@ impl<'t> Nodes<'t> {
     /// Where a node is among them: not below what is never evaluated.
     fn place(&self, node: Node<'t>) -> Option<usize> {
         let begin = node.start_byte();
-        let first = self.all.partition_point(|own| own.start_byte() < begin);
-        let rest = self.all.get(first..)?.iter();
-        let mut here = rest.take_while(|own| own.start_byte() == begin);
+        let first = self.starts.partition_point(|own| *own < begin);
+        let rest = self.starts.get(first..)?.iter();
+        let here = rest.take_while(|own| **own == begin).count();
+        let mut here = self.all.get(first..first + here)?.iter();
         here.position(|own| own.id() == node.id())
             .map(|at| first + at)
     }
@@ -162,7 +168,7 @@ impl<'t> Callees<'t> {
     }
 
     /// What a call calls, which may be one of those or what is never evaluated.
-    pub(crate) fn of(&self, context: &Context<'t>, call: Node<'_>) -> Option<&'t str> {
+    pub(crate) fn of<'c: 't>(&self, context: &Context<'c>, call: Node<'_>) -> Option<&'t str> {
         match self.0.get(&call.id()) {
             Some(known) => *known,
             None => answer::text(context.callee(call)),
@@ -202,13 +208,12 @@ fn by_kind(kinds: &[usize]) -> (Vec<usize>, Vec<usize>) {
 pub(crate) fn accesses<'t>(
     context: &Context<'_>,
     words: &CheckWords,
-    calls: &[Node<'t>],
+    (calls, callees): (&[Node<'t>], &Callees<'_>),
 ) -> Vec<Access<'t>> {
     let own = |call: &Node<'t>| {
-        let name = context.callee(*call);
-        let name = String::from_utf8_lossy(name);
-        let inside = words.in_window(&name);
-        let word = inside.or_else(|| words.access(&name))?;
+        let name = callees.of(context, *call)?;
+        let inside = words.in_window(name);
+        let word = inside.or_else(|| words.access(name))?;
         access(context, *call, word, inside.is_some())
     };
     calls.iter().filter_map(own).collect()
@@ -218,10 +223,10 @@ pub(crate) fn accesses<'t>(
 pub(crate) fn shown<'t>(
     context: &Context<'_>,
     words: &CheckWords,
-    calls: &[Node<'t>],
+    (calls, callees): (&[Node<'t>], &Callees<'_>),
 ) -> Vec<Access<'t>> {
     let own = |call: &Node<'t>| {
-        let word = words.shows(answer::text(context.callee(*call))?)?;
+        let word = words.shows(callees.of(context, *call)?)?;
         access(context, *call, word, false)
     };
     calls.iter().filter_map(own).collect()
@@ -231,13 +236,13 @@ pub(crate) fn shown<'t>(
 pub(crate) fn through<'t>(
     context: &Context<'_>,
     known: &Summaries,
-    calls: &[Node<'t>],
+    (calls, callees): (&[Node<'t>], &Callees<'_>),
 ) -> Vec<Access<'t>> {
     if known.is_empty() {
         return Vec::new();
     }
     let own = |call: &Node<'t>| {
-        let name = answer::text(context.callee(*call))?;
+        let name = callees.of(context, *call)?;
         let word = known.get(name)?.copies.as_ref()?;
         access(context, *call, word, false)
     };

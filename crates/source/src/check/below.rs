@@ -88,7 +88,7 @@ pub(crate) fn only_limited_by_callers(
     let at = names.iter().position(|own| own == name)?;
     file.callers(own).find_map(|caller| {
         look_into(function, &caller.name, |caller| {
-            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let called = |call: &&Node<'_>| caller.called(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {
                 let whole = caller.expression_of(*call);
                 let given = whole.call()?.1.get(at)?.uncast().1;

@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use crate::bound::{Unparsed, is_bounded};
+use crate::bound::is_bounded;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Pieces, Source, build};
-use crate::lex::TokenKind;
-use crate::normalise::{Branches, normalise};
-use crate::parse::BodyParser;
+use crate::lex::{Token, TokenKind};
+use crate::normalise::{Branches, Normalised, normalise_in};
+use crate::parse::parse;
 use crate::site::Context;
 use crate::span::Span;
 use crate::split::Body;
@@ -67,18 +67,30 @@ fn look_at<T>(
     let (file, vocabulary) = (function.file, function.context.vocabulary);
     function.pays()?;
     let tokens = file.tokens.get(body.tokens.clone())?;
-    // What stands behind the function need not be copied.
-    let text = file.text.get(..body.span.end)?;
-    let normalised = normalise(text, tokens, vocabulary, Branches::First);
-    let whole = sides == Sides::First || normalised.left_out.is_empty();
-    if !is_bounded(body.span, tokens) || !whole {
+    if !is_bounded(body.span, tokens) {
         return None;
     }
-    let parse = || {
-        let mut parser = BodyParser::new().map_err(|_| Unparsed::NotUnderstood)?;
-        parser.parse(&normalised, body.span, tokens)
+    // What stands behind the function need not be copied.
+    let text = file.text.get(..body.span.end)?;
+    let room = file.reused.room();
+    let normalised = normalise_in(room, (text, tokens), vocabulary, Branches::First);
+    let whole = sides == Sides::First || normalised.left_out.is_empty();
+    let answer = match whole {
+        true => look_at_normalised(function, (body, tokens), &normalised, ask),
+        false => None,
     };
-    let Ok(tree) = file.tree(body, parse) else {
+    file.reused.leave(normalised.text);
+    answer
+}
+
+fn look_at_normalised<T>(
+    function: &FunctionContext<'_>,
+    (body, tokens): (&Body, &[Token]),
+    normalised: &Normalised,
+    ask: impl FnOnce(&FunctionContext<'_>) -> Option<T>,
+) -> Option<T> {
+    let (file, vocabulary) = (function.file, function.context.vocabulary);
+    let Ok(tree) = file.tree(body, || parse(normalised, body.span, tokens)) else {
         return None;
     };
     let root = tree.root_node();
@@ -107,14 +119,15 @@ fn look_at<T>(
     let graph = file.flow(body, || build(&context, source, root));
     let nodes = Nodes::of(root);
     let calls = nodes.calls();
+    let callees = Callees::new(&context, &calls);
     let callee = FunctionContext {
         file,
         context: &context,
         body,
         root,
         calls: &calls,
-        callees: &Callees::new(&context, &calls),
-        accesses: &accesses::accesses(&context, file.words, &calls),
+        callees: &callees,
+        accesses: &accesses::accesses(&context, file.words, (&calls, &callees)),
         through: &[],
         known: function.known,
         graph: &graph,

@@ -169,7 +169,7 @@ fn is_added_to(context: &Context<'_>, assignment: Node<'_>) -> bool {
 fn checks(function: &FunctionContext<'_>) -> Vec<(String, Span)> {
     let mut found = Vec::new();
     function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
+        let name = function.called(call);
         let address = call.part("arguments").and_then(|a| a.named_child(0));
         if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {
             found.push((root_of(function.context, address), span(call)));

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use memchr::memmem;
 use tree_sitter::{Node, Tree};
@@ -12,7 +13,7 @@ use crate::analyse::GrammarError;
 use crate::bound::{Unparsed, is_bounded};
 use crate::flow::{Action, Flow, Pieces, Source, build};
 use crate::lex::{Token, TokenKind};
-use crate::normalise::{Branches, Normalised, normalise};
+use crate::normalise::{Branches, Normalised, normalise, normalise_in};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
 use crate::search::{hashed_words, may_call};
@@ -36,6 +37,7 @@ use super::model::{Checked, Skipped, Unchecked, Violation};
 use super::order::callees_first;
 use super::paths::{Paths, follow};
 use super::pieces::{Definitions, Maker};
+use super::reused::Reused;
 use super::rule::Look;
 use super::rules::RULES;
 use super::summary::summary;
@@ -51,6 +53,7 @@ pub struct Checker<'v> {
     parser: BodyParser,
     /// Memory for the tokens of the next file, which is asked of the system once.
     tokens: Vec<Token>,
+    reused: Rc<Reused>,
 }
 
 /// So many tokens stay for the next file: what 99 of 100 files of a kernel have.
@@ -103,6 +106,7 @@ impl<'v> Checker<'v> {
             heard: None,
             parser: BodyParser::new()?,
             tokens: Vec::new(),
+            reused: Rc::default(),
         })
     }
 
@@ -184,7 +188,7 @@ impl<'v> Checker<'v> {
         let mut findings = Findings::default();
         let types = Types::new(self.headers, path, text);
         let (mut all, bodies, words) = self.functions_of(text, &types, &mut findings);
-        let file = file_context(text, &all, &bodies, &words, &types);
+        let file = file_context((text, &all), &bodies, &words, &types, &self.reused);
         for rule in RULES {
             if let Look::Words(look) = rule.look {
                 look(&file, &mut findings.checked.violations);
@@ -247,7 +251,7 @@ impl<'v> Checker<'v> {
             false => Cow::Owned(self.words.with(&learned)),
         };
         let mut interests = Interests::new(text, &words, self.vocabulary);
-        let file = file_context(text, &all, &bodies, &words, types);
+        let file = file_context((text, &all), &bodies, &words, types, &self.reused);
         let mut definitions = Definitions::of(text, &all, &bodies, &words);
         let mut known = Summaries::default();
         let order = callees_first(text, &all, &bodies);
@@ -381,7 +385,8 @@ impl<'v> Checker<'v> {
         } else {
             // What stands behind the function need not be copied.
             let text = file.text.get(..body.span.end).unwrap_or(file.text);
-            let first = normalise(text, tokens, self.vocabulary, Branches::First);
+            let room = file.reused.room();
+            let first = normalise_in(room, (text, tokens), self.vocabulary, Branches::First);
             // Whoever looks into it asks for the same.
             let tree = file.tree(body, || self.parser.parse(&first, body.span, tokens));
             reason = reason.or(self.side(file, place, (&first, tree), findings));
@@ -390,6 +395,7 @@ impl<'v> Checker<'v> {
                 let tree = self.parser.parse(&last, body.span, tokens);
                 reason = reason.or(self.side(file, place, (&last, tree), findings));
             }
+            file.reused.leave(first.text);
         }
         findings
             .checked
@@ -446,11 +452,11 @@ fn whole(body: &Body) -> Span {
 }
 
 fn file_context<'a>(
-    text: &'a [u8],
-    tokens: &'a [Token],
+    (text, tokens): (&'a [u8], &'a [Token]),
     bodies: &'a [Body],
     words: &'a CheckWords,
     types: &'a Types<'a>,
+    reused: &Rc<Reused>,
 ) -> FileContext<'a> {
     FileContext {
         text,
@@ -460,6 +466,7 @@ fn file_context<'a>(
         words,
         types,
         asked: Asked::default(),
+        reused: Rc::clone(reused),
         users: OnceCell::new(),
         named: OnceCell::new(),
         looks: Cell::new(0),
@@ -516,8 +523,8 @@ fn judge(
     let nodes = Nodes::of(root);
     let calls = nodes.calls();
     let callees = Callees::new(context, &calls);
-    let accesses = accesses::accesses(context, file.words, &calls);
-    let through = accesses::through(context, place.known, &calls);
+    let accesses = accesses::accesses(context, file.words, (&calls, &callees));
+    let through = accesses::through(context, place.known, (&calls, &callees));
     let function = FunctionContext {
         file,
         context,

@@ -19,13 +19,14 @@ use crate::span::{LineIndex, Span};
 use crate::split::Body;
 use crate::types::{LayoutError, Parameter, Type, Types};
 
-use super::accesses::{Access, Callees, Nodes};
+use super::accesses::{Access, Callees, Nodes, shown};
 use super::callers::Callers;
 use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
 use super::paths::{Paths, State};
 use super::read_in::AllRead;
+use super::reused::Reused;
 use super::words::CheckWords;
 
 /// A file as its words show it.
@@ -38,6 +39,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) types: &'a Types<'a>,
     /// What the rules have asked the types: each of them asks the same of an access.
     pub(crate) asked: Asked,
+    /// What the files before left.
+    pub(crate) reused: Rc<Reused>,
     /// What the file itself declares as pointers to user memory, and whether that is a
     /// parameter, once that was asked.
     pub(crate) users: OnceCell<HashSet<(Vec<u8>, bool)>>,
@@ -134,12 +137,12 @@ impl Expressions {
     fn asked(
         &self,
         condition: &str,
-        read: impl FnOnce() -> Option<Expression>,
+        read: impl FnOnce() -> Option<Rc<Expression>>,
     ) -> Option<Rc<Expression>> {
         if let Some(known) = self.conditions.borrow().get(condition) {
             return known.clone();
         }
-        let found = read().map(Rc::new);
+        let found = read();
         if self.takes(condition.len()) {
             let mut known = self.conditions.borrow_mut();
             known.insert(condition.to_owned(), found.clone());
@@ -449,6 +452,17 @@ impl<'a> FunctionContext<'a> {
         self.callees.of(self.context, call)
     }
 
+    /// The calls that hand a program bytes and know its memory by themselves.
+    pub(crate) fn shown(&self) -> Vec<Access<'a>> {
+        let calls = (self.calls, self.callees);
+        shown(self.context, self.file.words, calls)
+    }
+
+    /// The same by its bytes.
+    pub(crate) fn called(&self, call: Node<'_>) -> &'a [u8] {
+        self.callee(call).map_or(b"", str::as_bytes)
+    }
+
     /// Whether a way leads from what happens in a place to what happens in another.
     pub(crate) fn leads(&self, from: Span, to: Span) -> bool {
         let graph = self.graph;
@@ -630,7 +644,8 @@ impl FunctionContext<'_> {
     pub(crate) fn asked(&self, condition: &Condition) -> Option<Rc<Expression>> {
         let text = &condition.text;
         let read = || Expression::written(text, self.context.vocabulary);
-        self.read.asked(text, read)
+        let known = || self.file.reused.condition(text, read);
+        self.read.asked(text, known)
     }
 
     fn read_at(&self, place: Span) -> Option<Rc<Expression>> {

@@ -27,7 +27,7 @@ pub(crate) struct Fallible<'t> {
 impl<'t> Fallible<'t> {
     /// A call of which its caller says that it is such a one.
     pub(crate) fn of(function: &FunctionContext<'_>, call: Node<'t>) -> Self {
-        let name = String::from_utf8_lossy(function.context.callee(call));
+        let name = String::from_utf8_lossy(function.called(call));
         Self {
             node: call,
             span: span(call),

@@ -76,7 +76,7 @@ impl<'t> Fetch<'t> {
 
     /// A call that gives a copy, which a variable takes.
     pub(crate) fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(call)).into_owned();
         let words = function.duplicates(&name)?;
         let user = call
             .part("arguments")?

@@ -46,7 +46,7 @@ pub(crate) fn filling(function: &FunctionContext<'_>, object: Node<'_>) -> Optio
     let call = arguments
         .parent()
         .filter(|own| own.known_kind() == "call_expression")?;
-    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let name = String::from_utf8_lossy(function.called(call)).into_owned();
     let words = function.file.words;
     let cleared = words.clears(&name).map(|own| (own.object, Some(own.count)));
     let filled = words.fills(&name).map(|own| (own.object, own.count));

@@ -214,7 +214,7 @@ fn clearing<'t>(
         let front = front && !local.is_sized(&count) && bytes(function, &count).is_some();
         return front.then_some(Clearing { call, count });
     }
-    let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+    let name = String::from_utf8_lossy(function.called(call)).into_owned();
     let clears = function.file.words.clears(&name)?;
     let part = |at: usize| arguments.named_child(answer::fits(at)?);
     let whole = address.known_kind() == "pointer_expression" && local.plain;
@@ -530,7 +530,7 @@ fn is_handed(function: &FunctionContext<'_>, address: Node<'_>) -> bool {
         own.known_kind() == "call_expression" && address.known_kind() == "pointer_expression"
     });
     call.is_some_and(|call| {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(call)).into_owned();
         let words = function.file.words;
         let reads = words
             .access(&name)
@@ -596,7 +596,7 @@ fn is_target(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
         .above(parent)
         .filter(|c| c.known_kind() == "call_expression");
     let read = call.is_some_and(|call| {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(call)).into_owned();
         let words = function.file.words;
         words
             .access(&name)

@@ -56,7 +56,7 @@ fn is_fetched_elsewise(function: &FunctionContext<'_>, name: &str, at: Span) -> 
         _ => false,
     };
     let mut fills = calls.filter_map(|call| {
-        let callee = answer::text(function.context.callee(*call))?;
+        let callee = answer::text(function.called(*call))?;
         let (object, parses) = (words.fetches(callee), words.parses(callee));
         object.or(parses.map(|own| own.into))?;
         let whole = function.expression_of(*call);

@@ -224,7 +224,7 @@ pub(crate) struct Callees {
 impl Callees {
     pub(crate) fn of(function: &FunctionContext<'_>, turns: &[Turn]) -> Self {
         let calls = function.calls.iter();
-        let called: HashSet<&[u8]> = calls.map(|call| function.context.callee(*call)).collect();
+        let called: HashSet<&[u8]> = calls.map(|call| function.called(*call)).collect();
         let kinds: BTreeSet<&Kind> = turns.iter().map(|own| &own.kind).collect();
         let mut found = Self::default();
         let bodies = function.file.bodies.iter();

@@ -143,7 +143,7 @@ pub(crate) fn checks_ranges(function: &FunctionContext<'_>) -> bool {
     let mut nodes = function.graph.nodes.iter();
     let mut calls = function.calls.iter();
     nodes.any(|own| matches!(own.action, Action::Begin(_)))
-        || calls.any(|own| words.checks_range(function.context.callee(*own)))
+        || calls.any(|own| words.checks_range(function.called(*own)))
 }
 
 fn here(function: &FunctionContext<'_>, number: &Expression) -> Made {

@@ -122,6 +122,7 @@ mod read_in;
 mod refetched;
 mod remaining;
 mod result_test;
+mod reused;
 mod room;
 mod rounds;
 mod rule;

@@ -168,10 +168,7 @@ impl Range {
 pub(crate) fn checks_range(function: &FunctionContext<'_>, root: &str) -> bool {
     let mut calls = function.calls.iter();
     calls.any(|&call| {
-        let check = function
-            .file
-            .words
-            .checks_range(function.context.callee(call));
+        let check = function.file.words.checks_range(function.called(call));
         let address = call.part("arguments").and_then(|a| a.named_child(0));
         check && address.is_some_and(|a| root_of(function.context, a) == root)
     })

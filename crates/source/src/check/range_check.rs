@@ -23,7 +23,7 @@ pub(crate) struct Check {
 pub(crate) fn checks(function: &FunctionContext<'_>) -> Vec<Check> {
     let mut found = Vec::new();
     function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
+        let name = function.called(call);
         let arguments = call.part("arguments");
         let address = arguments.and_then(|a| a.named_child(0));
         if let Some(address) = address.filter(|_| function.file.words.checks_range(name)) {

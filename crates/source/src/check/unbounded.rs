@@ -528,7 +528,7 @@ fn from_a_caller(
     let file = function.file;
     file.callers(own).find_map(|caller| {
         look_into(function, &caller.name, |caller| {
-            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let called = |call: &&Node<'_>| caller.called(**call) == own.name.as_bytes();
             let mut sources = caller.calls.iter().filter(called).map(|call| {
                 let given = call.part("arguments")?;
                 let given = given.named_child(answer::fits::<u32, _>(at)?)?;
@@ -709,7 +709,7 @@ fn is_handed_where(
         let whole = function.expression_of(*call);
         let Term::Call(_, arguments) = &whole.term else {
             // `unlikely(…)` is what it is given.
-            let callee = function.context.callee(*call);
+            let callee = function.called(*call);
             return !function.context.vocabulary.is_transparent(callee) && behind(span(*call));
         };
         let name = whole.call().map(|(name, _)| name);

@@ -176,7 +176,7 @@ fn is_needed(function: &FunctionContext<'_>, place: Span) -> bool {
         return false;
     };
     let words = function.file.words;
-    let fills = answer::text(function.context.callee(*call)).is_none_or(|name| {
+    let fills = answer::text(function.called(*call)).is_none_or(|name| {
         let by_name = words.clears(name).is_some() || words.fills(name).is_some();
         by_name || words.knows(name) || function.file.body_named(name).is_some()
     });

@@ -1,6 +1,6 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, shown};
+use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
@@ -85,7 +85,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .map(|own| unwritten(function, own)),
     );
     out.extend(unplaced(function).iter().map(|own| behind(function, own)));
-    for access in shown(function.context, function.file.words, function.calls) {
+    for access in function.shown() {
         let own = Copied::by(function, &access).and_then(|own| copied(function, &own));
         let own = own.or_else(|| allocated(function, &access));
         out.extend(own.or_else(|| elsewhere(function, &access)));

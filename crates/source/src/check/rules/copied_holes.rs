@@ -1,6 +1,6 @@
 use tree_sitter::Node;
 
-use crate::check::accesses::{Access, root_of, shown};
+use crate::check::accesses::{Access, root_of};
 use crate::check::all_asked_for::all_asked_for;
 use crate::check::allocation::{Allocation, product};
 use crate::check::arms::{Arm, arms};
@@ -39,7 +39,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    let shown = shown(function.context, function.file.words, function.calls);
+    let shown = function.shown();
     for access in function.accesses.iter().chain(&shown) {
         let whole = access.word.count.is_some() && access.word.direction == Direction::Write;
         let part = || {

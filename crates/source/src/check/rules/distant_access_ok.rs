@@ -31,7 +31,7 @@ const FAR: u32 = 25;
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checks = Vec::new();
     function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
+        let name = function.called(call);
         if function.file.words.checks_range(name)
             && let Some(address) = call.part("arguments").and_then(|a| a.named_child(0))
         {
@@ -189,7 +189,7 @@ fn between(function: &FunctionContext<'_>, from: Span, to: Span) -> Between {
         if !inside {
             return;
         }
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(call)).into_owned();
         let words = function.file.words;
         // Preemption on and off neither sleeps nor locks, and may be where others run.
         let group = words.atomic_of(&name);

@@ -592,7 +592,7 @@ fn goes_unjudged(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fet
 fn is_handed(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
     let mut calls = function.calls.iter();
     calls.any(|call| {
-        let name = String::from_utf8_lossy(function.context.callee(*call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(*call)).into_owned();
         let words = function.file.words;
         let goes_back = words.access(&name).is_some() || words.clears(&name).is_some();
         let whole = function.expression_of(*call);

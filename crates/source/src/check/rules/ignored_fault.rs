@@ -179,12 +179,12 @@ fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let words = function.file.words;
     let calls = function.calls.iter().copied();
     let asks_more = |call: &Node<'_>| {
-        let callee = function.context.callee(*call);
+        let callee = function.called(*call);
         let name = answer::text(callee);
         words.must_use(callee) && name.is_none_or(|name| words.access(name).is_none())
     };
     for call in calls.filter(asks_more) {
-        let name = String::from_utf8_lossy(function.context.callee(call)).into_owned();
+        let name = String::from_utf8_lossy(function.called(call)).into_owned();
         let told = match is_dropped(call) {
             true => Some((unasked(&name), "its result is dropped")),
             false => unread(function, call, &name).map(|told| (told, "its result is lost")),

@@ -93,10 +93,7 @@ fn size(function: &FunctionContext<'_>, access: &Access<'_>, late: &AskedLate) -
 }
 
 fn range_check(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Check> {
-    let checks = function
-        .file
-        .words
-        .checks_range(function.context.callee(call));
+    let checks = function.file.words.checks_range(function.called(call));
     let address = call.part("arguments")?.named_child(0).filter(|_| checks)?;
     Some(Check {
         at: span(call),

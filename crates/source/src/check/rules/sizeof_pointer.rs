@@ -179,7 +179,7 @@ fn is_plain_pointer(function: &FunctionContext<'_>, place: &Expression) -> bool 
 }
 
 fn cleared(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let callee = function.context.callee(call);
+    let callee = function.called(call);
     let name = String::from_utf8_lossy(callee).into_owned();
     let zeroes = function.context.vocabulary.zeroes(callee);
     let clears = function.file.words.clears(&name).or(zeroes)?;
@@ -190,7 +190,7 @@ fn cleared(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> 
 
 /// `access_ok(p, sizeof(p))`
 fn checked(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
-    let name = function.context.callee(call);
+    let name = function.called(call);
     let checks = function.file.words.checks_range(name);
     let address = argument(function, call, 0).filter(|_| checks)?;
     let name = String::from_utf8_lossy(name).into_owned();

@@ -175,7 +175,7 @@ fn takes_users(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
 /// The size that the kernel's object has, where that of the program's belongs.
 fn sizes(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for call in function.calls {
-        let name = answer::text(function.context.callee(*call));
+        let name = answer::text(function.called(*call));
         let places = name.and_then(|name| Some((name, function.file.words.sizes(name)?)));
         let Some((name, places)) = places else {
             continue;

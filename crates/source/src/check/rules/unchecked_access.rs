@@ -150,10 +150,7 @@ impl Judges {
         root: &str,
         related: &BTreeSet<&str>,
     ) {
-        let checks = function
-            .file
-            .words
-            .checks_range(function.context.callee(call));
+        let checks = function.file.words.checks_range(function.called(call));
         let address = call.part("arguments").and_then(|own| own.named_child(0));
         match address
             .filter(|_| checks)
@@ -352,7 +349,7 @@ fn entry(function: &FunctionContext<'_>, root: &str, depth: usize) -> Option<Str
     let mut callers = file.callers(own);
     callers.find_map(|caller| {
         look_into(function, &caller.name, |caller| {
-            let called = |call: &&Node<'_>| caller.context.callee(**call) == own.name.as_bytes();
+            let called = |call: &&Node<'_>| caller.called(**call) == own.name.as_bytes();
             let mut calls = caller.calls.iter().filter(called);
             calls.find_map(|call| {
                 let given = call

@@ -30,7 +30,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
 fn copies(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let mut checked: Option<(Span, &[u8])> = None;
     function.calls.iter().for_each(|&call| {
-        let name = function.context.callee(call);
+        let name = function.called(call);
         let words = function.file.words;
         if words.checks_range(name) && !words.is_part(name) {
             checked.get_or_insert((span(call), name));

@@ -537,7 +537,7 @@ fn is_plain(function: &FunctionContext<'_>, place: Span) -> bool {
 
 /// `READ_ONCE(p->size)`, `le32_to_cpu(p->size)`
 fn is_pure(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
-    let name = function.context.callee(call);
+    let name = function.called(call);
     function.context.vocabulary.is_pure(name)
 }
 
