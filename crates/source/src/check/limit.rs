@@ -165,8 +165,10 @@ fn given(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Optio
     let words = function.file.words;
     let other = arguments.get(words.at_most(callee)?)?.uncast().1;
     words.may_fault(callee).then_some(())?;
+    // The count may be bounded before: `min(count, sizeof(a))`.
+    let most = || limit(function, other, place)?.value;
     Some(Limit {
-        value: bytes(function, other),
+        value: bytes(function, other).or_else(most),
         other: other.clone(),
         included: true,
         place,
@@ -244,12 +246,13 @@ pub(crate) fn held_against(
 fn compared(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Vec<Limit>> {
     let root = number.root().name()?;
     let behind = Span::new(at.end, at.end);
+    let variable = |place: Span| function.local_at(root, place).map(|own| own.declared);
     let mut all = Some(Vec::new());
     function.each_of(&["switch_statement", "binary_expression"], |node| {
         // Last what takes longest.
         let own = span(node);
         let unasked = all.is_none() || !function.graph.names(own, root);
-        if unasked || !comes_before(function, own, behind) {
+        if unasked || !comes_before(function, own, behind) || variable(own) != variable(at) {
             return;
         }
         match asked(function, number, (root, at), node) {
@@ -280,13 +283,14 @@ fn asked(
 ) -> Asked {
     let place = span(node);
     if node.known_kind() == "switch_statement" {
-        // Another member of the same says nothing of this one.
+        // Another member of the same says nothing of this one, nor does what it picks.
         let about = |of: Node<'_>| {
             let own = function.expression_of(of);
-            let other = matches!(own.term, Term::Member { .. })
-                && matches!(number.term, Term::Member { .. })
-                && !own.any(&|part| part == number);
-            function.graph.names(span(of), root) && !other
+            let opaque = |part: &Expression| matches!(part.term, Term::Call(..) | Term::Other(_));
+            match own.any(&opaque) {
+                true => function.graph.names(span(of), root),
+                false => own.any_but_indices(&|part| part == number),
+            }
         };
         return match node.part("condition").is_some_and(about) {
             true => Asked::Unknown,

@@ -213,7 +213,7 @@ fn bounded(
             || unbounded::users_within(function, number, at).is_some()
     };
     // As many as a number says that is refused, and as many as there are: whosever that number is.
-    let certain = own.value.is_some() && count.is_some();
+    let certain = own.value.is_some() && count.is_some() || is_count_of(&own.other, array);
     if !beyond || space::is_users(function, array) || !(certain || is_users()) {
         return None;
     }
