@@ -46,6 +46,8 @@ pub(crate) struct Fetch<'t> {
     pub(crate) all: bool,
     /// What of it was asked there, where another function fetches it.
     pub(crate) asked: Option<Asked>,
+    /// Whether what it fills is the number that a text of the user's says.
+    pub(crate) parsed: bool,
     /// Whether the variable is used behind it, once that was asked.
     pub(crate) used: OnceCell<bool>,
 }
@@ -70,6 +72,7 @@ impl<'t> Fetch<'t> {
             stays: is_member_behind(&value()),
             all: is_all_of(&value(), &access.value_root),
             asked: None,
+            parsed: false,
             used: OnceCell::new(),
         })
     }
@@ -102,6 +105,7 @@ impl<'t> Fetch<'t> {
             stays: false,
             all: true,
             asked: None,
+            parsed: false,
             used: OnceCell::new(),
         })
     }
@@ -133,6 +137,7 @@ impl<'t> Fetch<'t> {
             value_root,
             value: Some(filled.uncast().1.clone()),
             asked: None,
+            parsed: words.results().gives_zero_or_an_error(name),
             used: OnceCell::new(),
         })
     }
@@ -165,6 +170,7 @@ impl<'t> Fetch<'t> {
                 stays: false,
                 all: false,
                 asked: Some(own.asked.clone()),
+                parsed: false,
                 used: OnceCell::new(),
             })
         });

@@ -390,3 +390,43 @@ pub(crate) fn is_kept_beside(
     });
     used
 }
+
+/// The conditions that end behind a byte.
+pub(crate) fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
+    let mut found = Vec::new();
+    function.each_of(
+        &["if_statement", "while_statement", "switch_statement"],
+        |node| {
+            let condition = match node.known_kind() {
+                "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
+                _ => None,
+            };
+            found.extend(condition.map(span).filter(|place| byte <= place.end));
+        },
+    );
+    found
+}
+
+/// Whether a condition compares the variable with a limit.
+pub(crate) fn is_limited(function: &FunctionContext<'_>, condition: Span, variable: &str) -> bool {
+    let graph = function.graph;
+    let limits = graph
+        .comparisons
+        .iter()
+        .filter(|at| condition.contains(**at));
+    limits.into_iter().any(|at| graph.names(*at, variable))
+}
+
+/// What is made of a variable between two places: `size` of `size = n * 8`.
+pub(crate) fn made_of<'s>(
+    function: &'s FunctionContext<'_>,
+    variable: &str,
+    place: Span,
+) -> Vec<&'s str> {
+    let graph = function.graph;
+    let assigned = graph
+        .assignments()
+        .filter(|(_, value)| place.contains(*value));
+    let made = assigned.filter(|(name, value)| *name != variable && graph.names(*value, variable));
+    made.map(|(name, _)| name).collect()
+}

@@ -11,11 +11,13 @@ use crate::check::fetched_part::{
     Part, field, front_of, inmost, is_held_down, is_last_alone, is_of_number, is_part,
     is_same_place, part_of,
 };
+use crate::check::judged_bytes::are_again;
 use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::parsed_again::is_parsed_again;
 use crate::check::refetched::{
-    front, goes_unasked, is_as_long, is_compared, is_judged, is_kept_beside, is_put_over,
-    is_refused, is_set, is_whole_over, operands,
+    conditions_from, front, goes_unasked, is_as_long, is_compared, is_judged, is_kept_beside,
+    is_limited, is_put_over, is_refused, is_set, is_whole_over, made_of, operands,
 };
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
@@ -201,8 +203,11 @@ fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
 fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
     // What lies behind the front that another one fetched is another part.
     let replaced = second.counted && is_replaced(function, second);
-    if second.shifted || replaced || is_told_size(function, first, second) {
+    if second.shifted || replaced || first.parsed || is_told_size(function, first, second) {
         return false;
+    }
+    if second.parsed {
+        return is_parsed_again(function, first, second);
     }
     if let Some(asked) = &first.asked {
         return is_asked_before(function, first, asked, second);
@@ -210,6 +215,9 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     is_element_again(function, first, second, || {
         conditions(function, first, second)
     }) || is_double_of(function, first, second)
+        || are_again(function, first, second, || {
+            conditions(function, first, second)
+        })
 }
 
 /// The same of two fetches of the function's own.
@@ -357,22 +365,6 @@ fn conditions(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<
     found
 }
 
-/// The conditions that end behind a byte.
-fn conditions_from(function: &FunctionContext<'_>, byte: usize) -> Vec<Span> {
-    let mut found = Vec::new();
-    function.each_of(
-        &["if_statement", "while_statement", "switch_statement"],
-        |node| {
-            let condition = match node.known_kind() {
-                "if_statement" | "while_statement" | "switch_statement" => node.part("condition"),
-                _ => None,
-            };
-            found.extend(condition.map(span).filter(|place| byte <= place.end));
-        },
-    );
-    found
-}
-
 /// Whether a condition between the two asks for the variable, beyond the fetch
 /// that fills it.
 fn is_checked(
@@ -393,26 +385,6 @@ fn is_checked(
         let named = function.graph.names(from, variable);
         named || made.iter().any(|name| is_limited(function, from, name))
     })
-}
-
-/// Whether a condition compares the variable with a limit.
-fn is_limited(function: &FunctionContext<'_>, condition: Span, variable: &str) -> bool {
-    let graph = function.graph;
-    let limits = graph
-        .comparisons
-        .iter()
-        .filter(|at| condition.contains(**at));
-    limits.into_iter().any(|at| graph.names(*at, variable))
-}
-
-/// What is made of a variable between two places: `size` of `size = n * 8`.
-fn made_of<'s>(function: &'s FunctionContext<'_>, variable: &str, place: Span) -> Vec<&'s str> {
-    let graph = function.graph;
-    let assigned = graph
-        .assignments()
-        .filter(|(_, value)| place.contains(*value));
-    let made = assigned.filter(|(name, value)| *name != variable && graph.names(*value, variable));
-    made.map(|(name, _)| name).collect()
 }
 
 /// Whether the variable of a fetch is used behind it, and nothing refuses what it may be.
