@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::compared::{Ordered, compares};
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
-use crate::node::Parts as _;
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 use crate::split::Body;
@@ -108,6 +108,46 @@ fn is_set(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
     let mut effects = graph.effects_in(place);
     effects.any(|own| {
         let sets = matches!(own.kind, EffectKind::Write(_) | EffectKind::Address);
+        sets && graph.name_of(own) == name
+    })
+}
+
+/// What such a loop stops at, where it says so, and whether it is a `for`: `for (…; i < n; …) a[i]`, where
+/// nothing in it asks which round it is.
+pub(crate) fn stops_before(
+    function: &FunctionContext<'_>,
+    index: &Expression,
+    node: Node<'_>,
+) -> Option<(Expression, Span)> {
+    let name = index.name()?;
+    let mut around = function.around(node);
+    let holder = around.find(|own| LOOPS.contains(&own.known_kind()))?;
+    let body = holder.part("body").map(span);
+    let body = body.filter(|own| own.contains(span(node)))?;
+    let condition = holder.part("condition")?;
+    let asked = function.expression_of(condition);
+    let (counter, last) = match &asked.uncast().1.term {
+        Term::Binary(left, operator, right) if matches!(operator.as_str(), "<" | "!=") => {
+            (left.uncast().1, right.uncast().1)
+        }
+        _ => return None,
+    };
+    let place = matches!(last.term, Term::Name(_) | Term::Member { .. });
+    (counter == index && place).then_some(())?;
+    let known = asks(function, index, body) || is_set_anew(function, name, body);
+    (!known).then(|| (last.clone(), span(condition)))
+}
+
+/// Whether a variable takes another value than the next one in a place.
+fn is_set_anew(function: &FunctionContext<'_>, name: &str, place: Span) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects_in(place);
+    effects.any(|own| {
+        let sets = match &own.kind {
+            EffectKind::Write(write) => !write.next,
+            EffectKind::Address => true,
+            _ => false,
+        };
         sets && graph.name_of(own) == name
     })
 }

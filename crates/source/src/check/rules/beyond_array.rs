@@ -8,7 +8,7 @@ use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
 use crate::check::limit::{changed, limit};
 use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
-use crate::check::rounds::{is_end_elsewhere, up_to};
+use crate::check::rounds::{is_end_elsewhere, stops_before, up_to};
 use crate::check::rule::{Look, Rule};
 use crate::check::{below, space, unbounded};
 use crate::expression::{Expression, Term};
@@ -99,6 +99,27 @@ fn last_round(
     })
 }
 
+/// An element behind the last one, in a loop of more rounds than there are elements.
+fn too_many_rounds(
+    function: &FunctionContext<'_>,
+    array: &Expression,
+    index: &Expression,
+    node: Node<'_>,
+) -> Option<(String, Mark)> {
+    let (many, _) = stops_before(function, index, node)?;
+    let limit = limit(function, &many, span(node))?;
+    let most = limit.value?;
+    let count = space::elements(function, array).filter(|count| most > *count)?;
+    let file = function.file;
+    (!space::is_users(function, array)).then(|| {
+        let [index, many, array] = [index, &many, array].map(|own| file.plain(own.span));
+        let told = format!(
+            "{index} goes up to {many}, which may be {most}, and {array} has {count} elements"
+        );
+        (told, file.mark(limit.place, "no more than this is refused"))
+    })
+}
+
 /// The last one of as many bytes as a program has written, which may be none.
 fn in_front(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
     let number = before_front(function, node)?;
@@ -155,6 +176,7 @@ fn picked(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
         allocated(function, array, number, node)
             .or_else(|| below(function, array, number, node))
             .or_else(|| last_round(function, array, number, node))
+            .or_else(|| too_many_rounds(function, array, number, node))
     };
     let file = function.file;
     let Some((told, place)) = of_array.or_else(other) else {
