@@ -55,3 +55,45 @@ fn a_loop_goes_through_as_many_elements_as_an_array_has_bytes() {
         assert_eq!(asked(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn a_product_of_what_may_be_less_than_0_wraps() {
+    let asked = |judged: &str, made: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, struct table __user *u)\n{{\n\tstruct clip *p;\n\tint n;\n\n\tif (get_user(n, &u->many))\n\t\treturn -EFAULT;\n\
+             {judged}\tp = {made};\n\tif (!p)\n\t\treturn -ENOMEM;\n\treturn go(d, p, n);\n}}\n"
+        ))
+    };
+    let most = "\tif (n > 256)\n\t\treturn -EINVAL;\n";
+    let product = "kmalloc(n * sizeof(*p), GFP_KERNEL)";
+    for (judged, made) in [
+        (most.to_owned(), product),
+        (
+            most.to_owned(),
+            "kzalloc(sizeof(struct clip) * n, GFP_KERNEL)",
+        ),
+        (
+            format!("\tif (!n != !d->used)\n\t\treturn -EINVAL;\n{most}"),
+            product,
+        ),
+        (
+            "\tif (n % 2 || n > 256)\n\t\treturn -EINVAL;\n".to_owned(),
+            "kvmalloc(n * sizeof(struct clip), GFP_KERNEL)",
+        ),
+        (
+            "\tif (n == 0 || n > 256)\n\t\treturn -EINVAL;\n".to_owned(),
+            product,
+        ),
+    ] {
+        assert_eq!(asked(&judged, made), ["wrapping-size"], "{judged}");
+    }
+    for (judged, made) in [
+        ("\tif (n <= 0 || n > 256)\n\t\treturn -EINVAL;\n", product),
+        ("\tif (n > 256 || n < 0)\n\t\treturn -EINVAL;\n", product),
+        ("\tif (n != 8 || n > 256)\n\t\treturn -EINVAL;\n", product),
+        // The call itself asks.
+        (most, "kmalloc_array(n, sizeof(struct clip), GFP_KERNEL)"),
+    ] {
+        assert_eq!(asked(judged, made), NONE, "{judged} {made}");
+    }
+}

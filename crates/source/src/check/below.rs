@@ -290,6 +290,9 @@ fn only_most(
                     found = Some((span(node), *left, *right));
                     others += 1;
                 }
+                // Neither bounds it.
+                "==" | "!=" if asks_whether(&left, &right, number) => {}
+                "%" if is(&left) => {}
                 "<" | ">" | "<=" | ">=" | "==" | "!=" | "&" | "%" | ">>"
                     if left.has_value_of(number) || right.has_value_of(number) =>
                 {
@@ -301,4 +304,33 @@ fn only_most(
         }
     });
     found.filter(|_| others == 1)
+}
+
+/// Whether a comparison only asks whether a number is anything but 0, or what is left of it where it
+/// is divided: `n != 0`, `!n != !p`, `n % 2`.
+fn asks_whether(left: &Expression, right: &Expression, number: &Expression) -> bool {
+    let own = |side: &Expression| match &side.uncast().1.term {
+        Term::Unary(not, of) if not == "!" => of.uncast().1 == number,
+        Term::Binary(of, operator, _) if operator == "%" => of.uncast().1 == number,
+        _ => false,
+    };
+    let is = |side: &Expression| side.uncast().1 == number;
+    own(left) || own(right) || is(left) && right.is_zero() || is(right) && left.is_zero()
+}
+
+/// The same of a product of which such a number is made: `n * sizeof(*p)`.
+pub(crate) fn limit_of_product(
+    function: &FunctionContext<'_>,
+    size: &Expression,
+    at: Span,
+) -> Option<(Expression, Span)> {
+    let Term::Binary(left, operator, right) = &size.term else {
+        return None;
+    };
+    let sides = [(left, right), (right, left)].into_iter();
+    let mut sides = sides.map(|(own, by)| (own.uncast().1, by.uncast().1));
+    let (number, by) =
+        sides.find(|(own, _)| matches!(own.term, Term::Name(_) | Term::Member { .. }))?;
+    (operator == "*" && space::bytes(function, by).is_some_and(|by| by > 1)).then_some(())?;
+    only_limit(function, number, at).map(|place| (number.clone(), place))
 }

@@ -7,7 +7,7 @@ use crate::check::left_unsigned::{LeftUnsigned, left_unsigned};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::taken_off::{TakenOff, taken_off};
-use crate::check::{asked, bounded, extent, narrowed, space, unbounded};
+use crate::check::{asked, below, bounded, extent, narrowed, space, unbounded};
 use crate::compared::{Ordered, orders};
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
@@ -151,6 +151,13 @@ fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let (_, given) = whole.call()?;
     let given = given.get(at)?.uncast().1;
     let (size, bytes) = made(function, given, span(call))?;
+    // A product of the two arguments is asked for by the call itself.
+    let alone = allocated.is_none_or(|own| own.count.is_none());
+    if let Some((number, place)) =
+        below::limit_of_product(function, &size, span(call)).filter(|_| alone)
+    {
+        return Some(negative(function, call, (&size, &number), place));
+    }
     let number = wraps(function, &size, bytes, span(call))
         .or_else(|| wraps_short(function, &size, span(call)))?;
     let root = number.root().name()?;
@@ -159,6 +166,26 @@ fn sized(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
         .any(|own| own.span.start >= call.end_byte())
         .then_some(())?;
     told(function, &size, &number, span(call))
+}
+
+/// A product of a number that may be less than 0.
+fn negative(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    (size, number): (&Expression, &Expression),
+    place: Span,
+) -> Violation {
+    let file = function.file;
+    let told = format!(
+        "{} wraps where {} is less than 0, which is signed and the user's: nothing refuses that",
+        file.plain(size.span),
+        file.plain(number.span)
+    );
+    let mut violation = file.violation(&INFO, span(call), "taken here", told);
+    violation
+        .related
+        .push(file.mark(place, "no more than this is asked"));
+    violation
 }
 
 /// What is left of a number of the user's where a constant is taken away, of which nothing asks
