@@ -28,6 +28,20 @@ fn rules(functions: &str) -> Vec<String> {
     found
 }
 
+/// A read() or a write() of these statements.
+fn called(how: &str, statements: &str) -> Vec<String> {
+    let user = if how == "read" {
+        "char __user *u"
+    } else {
+        "const char __user *u"
+    };
+    rules(&format!(
+        "static ssize_t f(struct file *file, {user}, size_t count, loff_t *at)\n{{\n\
+         \tstruct dev *d = file->private_data;\n{statements}\n}}\n\
+         static const struct file_operations ops = {{ .{how} = f }};\n"
+    ))
+}
+
 #[test]
 fn a_loop_goes_through_as_many_elements_as_an_array_has_bytes() {
     let asked = |statements: &str| {
@@ -54,6 +68,131 @@ fn a_loop_goes_through_as_many_elements_as_an_array_has_bytes() {
     ] {
         assert_eq!(asked(right), NONE, "{right}");
     }
+}
+
+#[test]
+fn the_whole_is_held_against_a_number_and_the_rest_is_copied() {
+    let asked = |clamp: &str| {
+        called(
+            "read",
+            &format!(
+                "\tsize_t n;\n\n{clamp}\n\tif (copy_to_user(u, d->buf + d->at, n))\n\t\treturn -EFAULT;\n\td->at += n;\n\treturn n;"
+            ),
+        )
+    };
+    for wrong in [
+        "\tn = d->used - d->at;\n\tif (d->used > count)\n\t\tn = count;",
+        "\tn = d->used > count ? count : d->used - d->at;",
+        "\tif (count < d->used)\n\t\tn = count;\n\telse\n\t\tn = d->used - d->at;",
+        "\tif (d->at >= d->used)\n\t\treturn 0;\n\tn = d->used - d->at;\n\tif (d->used >= count) {\n\t\tn = count;\n\t\ttrace(d);\n\t}",
+    ] {
+        assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\tn = d->used - d->at;\n\tif (n > count)\n\t\tn = count;",
+        "\tn = d->used - d->at;\n\tif (d->used - d->at > count)\n\t\tn = count;",
+        "\tn = d->used - d->at;\n\tif (d->used > d->at + count)\n\t\tn = count;",
+        "\tn = d->used - d->at;\n\tif (d->used > count)\n\t\tn = min(n, count);",
+        "\tn = d->used - d->at;\n\tif (d->used > count)\n\t\tn = count;\n\tif (n > d->used - d->at)\n\t\tn = d->used - d->at;",
+    ] {
+        assert_eq!(asked(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_later_length_is_no_bound_of_an_earlier_copy() {
+    let asked = |copy: &str| {
+        called(
+            "read",
+            &format!(
+                "\tstruct table t = {{ }};\n\tchar text[32];\n\tsize_t n;\n\n\tget_table(&t, text);\n\tif (*at >= sizeof(text))\n\t\treturn 0;\n{copy}\n\
+             \t*at += n;\n\tn = min_t(size_t, count, 4096 - *at);\n\treturn n;"
+            ),
+        )
+    };
+    for wrong in [
+        "\tn = min_t(size_t, count, sizeof(struct table));\n\tif (copy_to_user(u, (char *)&t + *at, n))\n\t\treturn -EFAULT;",
+        "\tn = min(count, sizeof(t));\n\tif (copy_to_user(u, (u8 *)&t + *at, n))\n\t\treturn -EFAULT;",
+        "\tn = min(count, sizeof(text));\n\tif (copy_to_user(u, &text[*at], n))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
+    }
+    // Of a structure that nobody knows its own size is one all the same.
+    let unknown = called(
+        "read",
+        "\tstruct far f = { .id = 1 };\n\tsize_t n;\n\n\tn = min_t(size_t, count, sizeof(struct far));\n\
+         \tif (copy_to_user(u, (char *)&f + *at, n))\n\t\treturn -EFAULT;\n\t*at += n;\n\treturn n;",
+    );
+    assert_eq!(unknown, ["beyond-variable"]);
+    for right in [
+        "\tn = min_t(size_t, count, sizeof(t) - *at);\n\tif (copy_to_user(u, (u8 *)&t + *at, n))\n\t\treturn -EFAULT;",
+        "\tn = min(count, sizeof(t));\n\tif (copy_to_user(u, &t, n))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(asked(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_number_of_elements_is_held_against_bytes() {
+    let asked = |judged: &str, room: &str, copied: &str| {
+        rules(&format!(
+            "static long f(struct dev *d, struct order c, u32 __user *u)\n{{\n\tu32 *p, bytes = {copied};\n\n\
+             \tif ({judged})\n\t\treturn -EINVAL;\n\tp = kzalloc({room}, GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\
+             \tif (copy_from_user(p, u, bytes))\n\t\treturn -EFAULT;\n\treturn send(d, p);\n}}\n"
+        ))
+    };
+    for (judged, copied) in [
+        ("c.len > d->room", "c.len * 4"),
+        (
+            "c.len > d->room || c.len > 0xffffffff / 4",
+            "c.len * sizeof(*p)",
+        ),
+        ("c.len >= d->room", "c.len << 2"),
+        ("d->room < c.len", "sizeof(u32) * c.len"),
+    ] {
+        let found = asked(judged, "d->room", copied);
+        assert_eq!(found, ["beyond-variable"], "{judged} {copied}");
+    }
+    for (judged, room) in [
+        ("c.len > d->room / 4", "d->room"),
+        ("c.len * 4 > d->room", "d->room"),
+        ("c.len > d->room", "d->room * 4"),
+        ("c.len > d->room || c.len > 16", "d->room"),
+    ] {
+        assert_eq!(asked(judged, room, "c.len * 4"), NONE, "{judged} {room}");
+    }
+}
+
+#[test]
+fn memory_of_the_file_has_no_size_of_the_users() {
+    let file = "static struct { u8 *table; u32 size; } own;\nstatic u8 *whole;\n";
+    let asked = |statements: &str| {
+        rules(&format!(
+            "{file}static ssize_t f(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n{statements}\n\treturn count;\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\n"
+        ))
+    };
+    for wrong in [
+        "\tif (copy_from_user(whole, u, count))\n\t\treturn -EFAULT;",
+        "\tif (copy_from_user(own.table, u, count))\n\t\treturn -EFAULT;",
+        "\tif (copy_from_user(own.table + 16, u, count))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\tif (count > own.size)\n\t\treturn -EINVAL;\n\tif (copy_from_user(own.table, u, count))\n\t\treturn -EFAULT;",
+        "\twhole = kmalloc(count, GFP_KERNEL);\n\tif (!whole)\n\t\treturn -ENOMEM;\n\tif (copy_from_user(whole, u, count))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(asked(right), NONE, "{right}");
+    }
+    let call = |bound: &str, count: &str| {
+        rules(&format!(
+            "{file}asmlinkage long sys_own(void __user *u, size_t n)\n{{\n\tif (u && n{bound})\n\t\tif (copy_to_user(u, own.table, {count}) != 0)\n\
+             \t\t\treturn -EFAULT;\n\treturn own.size;\n}}\n"
+        ))
+    };
+    assert_eq!(call("", "n"), ["beyond-variable"]);
+    assert_eq!(call(" >= own.size", "own.size"), NONE);
 }
 
 #[test]
@@ -95,5 +234,33 @@ fn a_product_of_what_may_be_less_than_0_wraps() {
         (most, "kmalloc_array(n, sizeof(struct clip), GFP_KERNEL)"),
     ] {
         assert_eq!(asked(judged, made), NONE, "{judged} {made}");
+    }
+}
+
+#[test]
+fn each_round_copies_what_was_bounded_for_the_first() {
+    let asked = |statements: &str| {
+        rules(&format!(
+            "static int f(struct dev *d, u8 *b, char __user *u, size_t len, size_t off)\n{{\n\tsize_t left = len, n, done, bad;\n\n{statements}\n\treturn len;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tn = min_t(size_t, off, left);\n\twhile (left > 0) {\n\t\tbad = copy_from_user(b + off, u, n);\n\t\tif (bad == n)\n\t\t\treturn -EFAULT;\n\
+         \t\tu += n - bad;\n\t\tleft -= n - bad;\n\t\toff += n - bad;\n\t}",
+        "\tn = min(left, off);\n\twhile (left) {\n\t\tif (copy_to_user(u, b, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tb += n;\n\t\tleft -= n;\n\t}",
+        "\tn = len;\n\tif (n > 4096)\n\t\tn = 4096;\n\tfor (done = 0; done < len; done += n) {\n\t\tif (copy_from_user(b, u + done, n))\n\t\t\treturn -EFAULT;\n\t\twrite_out(d, b, n);\n\t}",
+        "\tn = 4096 - off;\n\tif (n > left)\n\t\tn = left;\n\tdo {\n\t\tif (copy_to_user(u, b + off, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t\toff = 0;\n\t} while (left > 0);",
+        "\tn = left < d->room ? left : d->room;\n\twhile (left != 0) {\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\twrite_out(d, b, n);\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+    ] {
+        assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
+    }
+    for right in [
+        "\twhile (left > 0) {\n\t\tn = min_t(size_t, left, d->room);\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+        "\tn = min_t(size_t, left, d->room);\n\twhile (left > 0) {\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t\tn = min_t(size_t, left, d->room);\n\t}",
+        "\tn = min_t(size_t, left, d->room);\n\twhile (left >= n) {\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+        "\tn = min_t(size_t, left, d->room);\n\twhile (left) {\n\t\tif (left < n)\n\t\t\tbreak;\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+        "\tn = min_t(size_t, off, d->room);\n\twhile (left) {\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+    ] {
+        assert_eq!(asked(right), NONE, "{right}");
     }
 }

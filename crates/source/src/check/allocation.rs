@@ -5,8 +5,12 @@ use crate::flow::EffectKind;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::limit::{Limit, limits};
 use super::linear::Linear;
 use super::{apart, space, unbounded};
+
+/// So much is no bound of a number of elements.
+const WRAPS: u64 = 1 << 26;
 
 /// Memory that a variable of the function leads to.
 pub(crate) struct Allocation {
@@ -159,9 +163,28 @@ impl Allocation {
         if let Some(less) = self.less(function, &other, at) {
             return Some(less);
         }
+        if self.bounds_elements(function, &other, at) {
+            return Some(function.file.plain(size.span));
+        }
         function.pays().filter(|()| self.count.is_none())?;
         let another = apart::is_of_another(function, (size, self.place), (bytes, at));
         another.then(|| function.file.plain(size.span))
+    }
+
+    /// Whether nothing bounds how many elements are copied but how many bytes were allocated.
+    fn bounds_elements(&self, function: &FunctionContext<'_>, copied: &Linear, at: Span) -> bool {
+        let Some(size) = self.size().filter(|_| copied.each > 1) else {
+            return false;
+        };
+        let size = size.uncast().1;
+        let Some(all) = limits(function, &copied.number, at) else {
+            return false;
+        };
+        let by_size = |own: &Limit| own.other.uncast().1 == size;
+        let kept = !is_changed(function, size, self.place, at);
+        // What keeps a product from wrapping is no bound of it.
+        let wraps = |own: &Limit| own.value.is_some_and(|value| value >= WRAPS);
+        kept && all.iter().any(by_size) && all.iter().all(|own| by_size(own) || wraps(own))
     }
 
     /// What was allocated, where that is less of the same number, which is no other one at a place.

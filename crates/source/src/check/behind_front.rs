@@ -8,7 +8,8 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::context::FunctionContext;
-use super::limit::limit;
+use super::limit::{changed, limit, taken};
+use super::space;
 
 /// What such a copy is made of.
 pub(crate) struct BehindFront {
@@ -18,8 +19,8 @@ pub(crate) struct BehindFront {
     pub(crate) front: Expression,
     /// How far behind that the copy begins.
     pub(crate) index: Expression,
-    /// The bytes of the object.
-    pub(crate) size: u64,
+    /// The bytes of the object, as far as they are known.
+    pub(crate) size: String,
     /// What says that there are no more.
     pub(crate) bound: Span,
 }
@@ -33,26 +34,75 @@ pub(crate) fn behind_front(
 ) -> Option<BehindFront> {
     let number = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
-    let Term::Binary(front, operator, index) = &value.uncast().1.term else {
-        return None;
-    };
-    let (front, index) = (front.uncast().1, index.uncast().1);
+    let (front, index) = begun(value.uncast().1)?;
+    // An element may be larger than a byte.
+    let picked = matches!(value.uncast().1.term, Term::Address(_));
     // `buf + at`, `buf + *at`, `d->buf + d->at`
     let at = match &index.term {
         Term::Behind(of) => &**of,
         _ => index,
     };
     let known = at.name().is_some() || matches!(at.term, Term::Member { .. });
-    let length = number.name().filter(|_| operator == "+" && known)?;
-    let bound = limit(function, number, access.span)?;
-    let size = size(front).filter(|size| bound.value == Some(*size))?;
+    let length = number.name().filter(|_| known)?;
+    let known_size = || {
+        let bound = limit(function, number, access.span)?;
+        let size = size(front).filter(|size| bound.value == Some(*size))?;
+        Some((bound.place, size.to_string()))
+    };
+    (!picked || space::element(function, front) == Some(1)).then_some(())?;
+    let (bound, size) =
+        known_size().or_else(|| of_own_size(function, number, front, access.span))?;
     let known = is_asked(function, at, length) || is_made_of(function, at, length, access.span);
     (!known).then(|| BehindFront {
         number: number.clone(),
         front: front.clone(),
         index: index.clone(),
         size,
-        bound: bound.place,
+        bound,
+    })
+}
+
+/// Where an address begins, and how far behind that it is: `p + n`, `&p[n]`.
+pub(crate) fn begun(address: &Expression) -> Option<(&Expression, &Expression)> {
+    let (front, index) = match &address.term {
+        Term::Binary(front, operator, index) if operator == "+" => (front, index),
+        Term::Address(place) => match &place.term {
+            Term::Element { array, index } => (array, index),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((front.uncast().1, index.uncast().1))
+}
+
+/// Where a length takes the lesser of something and the size of a variable, whatever that is.
+fn of_own_size(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    front: &Expression,
+    at: Span,
+) -> Option<(Span, String)> {
+    let Term::Address(object) = &front.term else {
+        return None;
+    };
+    let name = object.name()?;
+    let words = function.file.words;
+    let sized = |own: &Expression| match &own.uncast().1.term {
+        Term::SizeOf(of) => of == object,
+        Term::SizeOfType(of) => {
+            of.pointers == 0
+                && space::declared(function, name, object.span).as_ref() == Some(&of.base)
+        }
+        _ => false,
+    };
+    taken(function, number, at).into_iter().find_map(|value| {
+        let (callee, given) = value.uncast().1.call()?;
+        let least = given
+            .iter()
+            .find(|own| words.gives_least(callee) && sized(own))?;
+        let kept =
+            function.graph.passes(&[value.span], at) && !changed(function, number, value.span, at);
+        kept.then(|| (value.span, function.file.plain(least.span)))
     })
 }
 
@@ -134,6 +184,7 @@ fn is_made_of(function: &FunctionContext<'_>, at: &Expression, length: &str, cop
             let late = own.uncast().1 == at && value.start >= copy.end;
             (!late && is_bounded_by(&own, at)).then_some(())
         };
-        at.name() == Some(name) && names(length) || name == length && made().is_some()
+        let own = at.name() == Some(name) && names(length) || name == length && made().is_some();
+        own && (value.start < copy.end || function.comes_to(value, copy))
     })
 }

@@ -72,6 +72,22 @@ pub(crate) fn limit(
     }
 }
 
+/// All that a number is refused more than where it comes to a place; none where anything that is not
+/// understood may bound it as well.
+pub(crate) fn limits(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    at: Span,
+) -> Option<Vec<Limit>> {
+    let mut own = compared(function, number, at).filter(|own| !own.is_empty())?;
+    own.extend(given(function, number, at));
+    function.pays()?;
+    let kept = |own: &Limit| {
+        function.graph.passes(&[own.place], at) && !changed(function, number, own.place, at)
+    };
+    own.iter().all(kept).then_some(own)
+}
+
 /// The limit of a sum or a product of a number and a constant.
 fn of_two(
     function: &FunctionContext<'_>,

@@ -1,5 +1,7 @@
 //! Sizes that are a number of elements and some bytes more: `sizeof(*p) + n * sizeof(p->all[0])`.
 
+use tollgate_defect::answer;
+
 use crate::expression::{Expression, Term};
 
 use super::context::FunctionContext;
@@ -37,6 +39,10 @@ impl Linear {
         let left = steps.checked_sub(1)?;
         let own = |one: &Expression| Self::within(function, one, left);
         match &size.term {
+            Term::Binary(one, operator, by) if operator == "<<" => {
+                let bits = answer::fits(space::bytes(function, by.uncast().1)?)?;
+                own(one)?.times(1_u64.checked_shl(bits)?)
+            }
             Term::Binary(one, operator, other) => {
                 let sides = [(one, other), (other, one)];
                 let mut known = sides.into_iter().filter_map(|(one, other)| {
@@ -90,7 +96,6 @@ impl Linear {
 /// Whether it is a sum or a product, or a call that makes one.
 fn is_sum(value: &Expression) -> bool {
     let value = value.uncast().1;
-    let made =
-        matches!(&value.term, Term::Binary(_, operator, _) if operator == "+" || operator == "*");
+    let made = matches!(&value.term, Term::Binary(_, operator, _) if matches!(operator.as_str(), "+" | "*" | "<<"));
     made || matches!(value.term, Term::Call(..))
 }

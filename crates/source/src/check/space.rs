@@ -226,6 +226,7 @@ pub(crate) fn bytes(function: &FunctionContext<'_>, count: &Expression) -> Optio
                 "+" => left.checked_add(right),
                 "-" => left.checked_sub(right),
                 "*" => left.checked_mul(right),
+                "/" => left.checked_div(right),
                 _ => None,
             }
         }

@@ -5,9 +5,11 @@ use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
 use crate::check::bounds_itself::bounds_itself;
+use crate::check::clamped_by_whole::clamped_by_whole;
 use crate::check::context::FunctionContext;
 use crate::check::expanded::{Expanded, expanded};
 use crate::check::from_below::from_below;
+use crate::check::hoisted::hoisted;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
 use crate::check::member_as_whole::{AsWhole, has_its_own_size, member_as_whole};
@@ -21,7 +23,7 @@ use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::scanned_string::{TooLong, too_long};
 use crate::check::short::short;
-use crate::check::space::{self, array_bytes};
+use crate::check::space;
 use crate::check::told_room::{ToldRoom, told_room};
 use crate::check::unbounded;
 use crate::check::unplaced::{Unplaced, unplaced};
@@ -51,30 +53,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let copies = function.accesses.iter().chain(through);
     let mut known: Vec<Violation> = Vec::new();
     for access in copies {
-        let told = from_inside(function, access)
-            .or_else(|| where_it_lies(function, access))
-            .or_else(|| behind_its_front(function, access))
-            .or_else(|| from_behind(function, access))
-            .or_else(|| {
-                (!has_its_own_size(function, access)).then_some(())?;
-                copied(function, &Copied::by(function, access)?)
-            })
-            .or_else(|| allocated(function, access))
-            .or_else(|| {
-                Some(as_whole(
-                    function,
-                    access,
-                    &member_as_whole(function, access)?,
-                ))
-            })
-            .or_else(|| from_an_element_on(function, access))
-            .or_else(|| Some(past(function, access, &past_array(function, access)?)))
-            .or_else(|| as_large_as(function, access))
-            .or_else(|| elsewhere(function, access))
-            .or_else(|| at_least(function, &Copied::by(function, access)?))
-            .or_else(|| within_memory(function, access))
-            .or_else(|| Some(on_top(function, access, &pushed(function, access)?)))
-            .or_else(|| negative(function, access.span, access.bytes.as_ref()?));
+        let told = wrong(function, access);
         let Some(told) = told else { continue };
         function.file.add_place(&mut known, told);
     }
@@ -115,6 +94,35 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     {
         out.extend(taken_for_more(function, local));
     }
+}
+
+/// What is wrong with a copy.
+fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    from_inside(function, access)
+        .or_else(|| where_it_lies(function, access))
+        .or_else(|| behind_its_front(function, access))
+        .or_else(|| from_behind(function, access))
+        .or_else(|| by_another_bound(function, access))
+        .or_else(|| {
+            (!has_its_own_size(function, access)).then_some(())?;
+            copied(function, &Copied::by(function, access)?)
+        })
+        .or_else(|| allocated(function, access))
+        .or_else(|| {
+            Some(as_whole(
+                function,
+                access,
+                &member_as_whole(function, access)?,
+            ))
+        })
+        .or_else(|| from_an_element_on(function, access))
+        .or_else(|| Some(past(function, access, &past_array(function, access)?)))
+        .or_else(|| as_large_as(function, access))
+        .or_else(|| elsewhere(function, access))
+        .or_else(|| at_least(function, &Copied::by(function, access)?))
+        .or_else(|| within_memory(function, access))
+        .or_else(|| Some(on_top(function, access, &pushed(function, access)?)))
+        .or_else(|| negative(function, access.span, access.bytes.as_ref()?))
 }
 
 /// So many bytes that are copied from or to an object of the kernel's.
@@ -447,6 +455,17 @@ fn from_behind(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     Some(violation)
 }
 
+/// A copy of as many bytes as the whole, or the first round of a loop, was bounded by.
+fn by_another_bound(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let file = function.file;
+    let by_whole = clamped_by_whole(function, access).map(|own| own.told(file));
+    let (told, bound) = by_whole.or_else(|| Some(hoisted(function, access)?.told(file)))?;
+    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(bound, "bounded here"));
+    Some(violation)
+}
+
 /// A copy of a number of bytes from or to a variable of the function.
 fn copied(function: &FunctionContext<'_>, own: &Copied<'_>) -> Option<Violation> {
     let (at, count, value) = (own.at, &own.count, &own.value);
@@ -534,7 +553,12 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     // Whoever calls by a pointer to the function may have judged what it is given, but for
     // a program's call.
     let local = function.local_at(named.root().name()?, access.span);
-    (local.is_some() || function.file.answers_a_program(function.body)).then_some(())?;
+    let answers = || {
+        let declares = |word: &[u8]| function.file.is_declared(function.body, word);
+        function.file.answers_a_program(function.body)
+            || declares(b"asmlinkage") && declares(b"__user")
+    };
+    (local.is_some() || answers()).then_some(())?;
     let mut judged = [&named, count].into_iter();
     if judged.any(|own| unbounded::is_handed_before(function, own, access.span)) {
         return None;
@@ -705,7 +729,10 @@ fn negative(function: &FunctionContext<'_>, at: Span, count: &Expression) -> Opt
 /// or a pointer of the function's that takes what another function gives; or an array of the file's.
 fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&'e Expression> {
     match &value.term {
-        Term::Member { .. } => space::followed(value).map(|_| value),
+        Term::Member { .. } => {
+            let followed = space::followed(value).is_some() || is_of_the_file(function, value);
+            followed.then_some(value)
+        }
         Term::Address(place) => memory(function, place),
         Term::Element { array, .. } => memory(function, array),
         Term::Binary(left, operator, _) if operator == "+" => memory(function, left),
@@ -717,7 +744,7 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
         Term::Name(name) => {
             let Some(local) = function.local_at(name, value.span) else {
                 // The file's own.
-                return array_bytes(function, value).map(|_| value);
+                return is_of_the_file(function, value).then_some(value);
             };
             let values = function.graph.assignments();
             let values = values.filter(|(own, _)| own == name);
@@ -734,6 +761,14 @@ fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&
         }
         _ => None,
     }
+}
+
+/// Whether a place is the file's own, or another's that it knows.
+fn is_of_the_file(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let root = place.root().name();
+    root.is_some_and(|root| {
+        function.local_at(root, place.span).is_none() && !function.is_parameter(root)
+    })
 }
 
 /// A number that the user gives, and that nothing in the function bounds.
