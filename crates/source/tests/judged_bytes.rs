@@ -233,3 +233,36 @@ fn a_character_is_judged_and_the_text_is_read_anew() {
         assert_eq!(asked(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn another_function_or_an_address_of_a_number_leads_to_the_same_bytes() {
+    let types = "struct head { u16 type; u16 len; };\nstruct letter { struct head head; u8 body[60]; };\nstruct box { struct letter kept; };\n";
+    let judge = |asked: &str| {
+        format!(
+            "{types}static int judged(const struct letter __user *u)\n{{\n\tu16 len;\n\n\tif (get_user(len, &u->head.len))\n\t\treturn -EFAULT;\n\
+             \tif ({asked})\n\t\treturn -EINVAL;\n\treturn 0;\n}}\n"
+        )
+    };
+    let caller = |used: &str| {
+        format!(
+            "static int f(struct box *b, const struct letter __user *u)\n{{\n\tint ret = judged(u);\n\n\tif (ret)\n\t\treturn ret;\n\
+             \tif (copy_from_user(&b->kept, u, sizeof(b->kept)))\n\t\treturn -EFAULT;\n{used}\n}}\n"
+        )
+    };
+    let send = "\treturn send(b->kept.body, b->kept.head.len);";
+    let most = judge("len > 60");
+    assert_eq!(rules(&format!("{most}{}", caller(send))), ["double-fetch"]);
+    let again = format!("\tif (b->kept.head.len > 60)\n\t\treturn -EINVAL;\n{send}");
+    assert_eq!(rules(&format!("{most}{}", caller(&again))), NONE);
+    let other = "\treturn send(b->kept.body, b->kept.head.type);";
+    assert_eq!(rules(&format!("{most}{}", caller(other))), NONE);
+    let number = |at: &str| {
+        rules(&format!(
+            "{types}static long f(struct box *b, unsigned int cmd, unsigned long arg)\n{{\n\tu16 len;\n\n\tif (get_user(len, (u16 __user *)(arg + {at})))\n\
+             \t\treturn -EFAULT;\n\tif (len > 60)\n\t\treturn -EINVAL;\n\
+             \tif (copy_from_user(&b->kept, (void __user *)arg, sizeof(b->kept)))\n\t\treturn -EFAULT;\n{send}\n}}\n"
+        ))
+    };
+    assert_eq!(number("2"), ["double-fetch"]);
+    assert_eq!(number("4"), NONE);
+}

@@ -16,6 +16,7 @@ use super::context::FunctionContext;
 use super::element_again::is_unsettled;
 use super::fetch::Fetch;
 use super::fetched::{is_line_of_log, is_told};
+use super::known::Asked;
 use super::lying::{Lying, led_to, lies};
 use super::refetched::{conditions_from, is_limited, is_refused, is_set, operands};
 use super::space;
@@ -76,7 +77,8 @@ pub(crate) fn are_again(
     second: &Fetch<'_>,
     conditions: impl FnOnce() -> Vec<Span>,
 ) -> bool {
-    let own = first.asked.is_none() && second.asked.is_none() && !second.shifted;
+    let value = matches!(first.asked, Some(Asked::Value)) && !first.counted;
+    let own = (first.asked.is_none() || value) && second.asked.is_none() && !second.shifted;
     let Some(pair) = own.then(|| Pair::of(function, first, second)).flatten() else {
         return false;
     };
@@ -85,7 +87,15 @@ pub(crate) fn are_again(
     if conditions.is_empty() && sizes.is_empty() || function.pays().is_none() {
         return false;
     }
-    let judged = pair.judged(function, &conditions, &sizes);
+    let judged = match value {
+        // What another function judged is told by its result.
+        true if is_told(function, first.node, &conditions) => BTreeSet::from([Bytes {
+            at: pair.apart,
+            size: None,
+        }]),
+        true => return false,
+        false => pair.judged(function, &conditions, &sizes),
+    };
     if judged.is_empty() || pair.speaks_of_both(function) {
         return false;
     }
@@ -126,7 +136,12 @@ impl<'p, 't> Pair<'p, 't> {
             .at
             .checked_sub(other.at)
             .filter(|_| one.root == other.root)?;
-        let (from, to) = (filled(function, first)?, filled(function, second)?);
+        let to = filled(function, second)?;
+        let from = match first.asked {
+            None => filled(function, first)?,
+            // It lies in another function.
+            Some(_) => to.clone(),
+        };
         let mut names = BTreeSet::from([second.value_root.clone()]);
         for (name, value) in function.graph.assignments() {
             let behind = value.start >= second.span.end;
@@ -281,7 +296,7 @@ impl<'p, 't> Pair<'p, 't> {
     /// Whether anything behind the second fetch speaks of both copies.
     fn speaks_of_both(&self, function: &FunctionContext<'_>) -> bool {
         let root = &self.first.value_root;
-        if self.names.contains(root) {
+        if root.is_empty() || self.names.contains(root) {
             return false;
         }
         let graph = function.graph;
@@ -353,8 +368,12 @@ fn bytes(
     let own = lies(function, &place).filter(|own| own.root == front.root)?;
     let at = own.at.checked_sub(front.at).filter(|at| *at >= 0)?;
     let of = space::type_of(function, &place)?;
-    // Where a pointer itself lies is not where it leads to.
-    let plain = place.name().is_none() || matches!(of.shape, Shape::Scalar { .. });
+    // Where a pointer itself lies is not where it leads to; an array is an address.
+    let plain = match of.shape {
+        Shape::Scalar { .. } => true,
+        Shape::Pointer { .. } => place.name().is_none(),
+        _ => false,
+    };
     let value = !fetch.counted && at == 0;
     (plain && (value || fetch.counted)).then_some(Bytes {
         at,

@@ -49,7 +49,7 @@ fn led(function: &FunctionContext<'_>, pointer: &Expression, steps: usize) -> Op
         Term::Address(place) => lies_by(function, place, steps),
         Term::Binary(left, operator, by) if operator == "+" => {
             let by = space::bytes(function, by)?;
-            let bytes = by.checked_mul(space::element(function, left)?)?;
+            let bytes = by.checked_mul(step(function, left)?)?;
             led(function, left, steps)?.moved(bytes)
         }
         Term::Name(name) => {
@@ -67,6 +67,16 @@ fn led(function: &FunctionContext<'_>, pointer: &Expression, steps: usize) -> Op
             }
         }
         _ => None,
+    }
+}
+
+/// By how many bytes one more moves an address: a number, and a pointer to nothing known, by one.
+fn step(function: &FunctionContext<'_>, address: &Expression) -> Option<u64> {
+    let of = space::type_of(function, address).map(|of| of.shape);
+    match of {
+        Some(Shape::Scalar { .. }) => Some(1),
+        Some(Shape::Pointer { to, .. }) if to.trim() == "void" => Some(1),
+        _ => space::element(function, address),
     }
 }
 

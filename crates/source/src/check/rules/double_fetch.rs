@@ -209,15 +209,15 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
     if second.parsed {
         return is_parsed_again(function, first, second);
     }
-    if let Some(asked) = &first.asked {
-        return is_asked_before(function, first, asked, second);
-    }
-    is_element_again(function, first, second, || {
-        conditions(function, first, second)
-    }) || is_double_of(function, first, second)
-        || are_again(function, first, second, || {
-            conditions(function, first, second)
-        })
+    let between = || conditions(function, first, second);
+    let own = match &first.asked {
+        Some(asked) => is_asked_before(function, first, asked, second),
+        None => {
+            is_element_again(function, first, second, between)
+                || is_double_of(function, first, second)
+        }
+    };
+    own || are_again(function, first, second, between)
 }
 
 /// The same of two fetches of the function's own.
