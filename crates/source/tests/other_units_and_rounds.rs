@@ -85,6 +85,7 @@ fn the_whole_is_held_against_a_number_and_the_rest_is_copied() {
         "\tn = d->used > count ? count : d->used - d->at;",
         "\tif (count < d->used)\n\t\tn = count;\n\telse\n\t\tn = d->used - d->at;",
         "\tif (d->at >= d->used)\n\t\treturn 0;\n\tn = d->used - d->at;\n\tif (d->used >= count) {\n\t\tn = count;\n\t\ttrace(d);\n\t}",
+        "\tn = count;\n\tif (d->used < n)\n\t\tn = d->used - d->at;",
     ] {
         assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
     }
@@ -94,6 +95,8 @@ fn the_whole_is_held_against_a_number_and_the_rest_is_copied() {
         "\tn = d->used - d->at;\n\tif (d->used > d->at + count)\n\t\tn = count;",
         "\tn = d->used - d->at;\n\tif (d->used > count)\n\t\tn = min(n, count);",
         "\tn = d->used - d->at;\n\tif (d->used > count)\n\t\tn = count;\n\tif (n > d->used - d->at)\n\t\tn = d->used - d->at;",
+        "\tn = count;\n\tif (d->used - d->at < n)\n\t\tn = d->used - d->at;",
+        "\tif (d->used < count)\n\t\tn = d->used - d->at;\n\telse\n\t\tn = min_t(size_t, count, d->used - d->at);",
     ] {
         assert_eq!(asked(right), NONE, "{right}");
     }
@@ -251,6 +254,11 @@ fn each_round_copies_what_was_bounded_for_the_first() {
         "\tn = len;\n\tif (n > 4096)\n\t\tn = 4096;\n\tfor (done = 0; done < len; done += n) {\n\t\tif (copy_from_user(b, u + done, n))\n\t\t\treturn -EFAULT;\n\t\twrite_out(d, b, n);\n\t}",
         "\tn = 4096 - off;\n\tif (n > left)\n\t\tn = left;\n\tdo {\n\t\tif (copy_to_user(u, b + off, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tleft -= n;\n\t\toff = 0;\n\t} while (left > 0);",
         "\tn = left < d->room ? left : d->room;\n\twhile (left != 0) {\n\t\tif (copy_from_user(b, u, n))\n\t\t\treturn -EFAULT;\n\t\twrite_out(d, b, n);\n\t\tu += n;\n\t\tleft -= n;\n\t}",
+        // What is left is a member, or is taken off in another way.
+        "\tn = min(d->used, d->room);\n\twhile (d->used) {\n\t\tif (copy_to_user(u, b, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\td->used -= n;\n\t}",
+        "\tn = min_t(size_t, len, 4096);\n\twhile (len > 0) {\n\t\tif (copy_to_user(u, b, n))\n\t\t\treturn -EFAULT;\n\t\tu += n;\n\t\tlen = len - n;\n\t}",
+        // The loop is left in its middle.
+        "\tdone = 0;\n\tn = min(len, off);\n\twhile (1) {\n\t\tif (copy_from_user(b, u + done, n))\n\t\t\treturn -EFAULT;\n\t\tdone += n;\n\t\tif (done >= len)\n\t\t\tbreak;\n\t}",
     ] {
         assert_eq!(asked(wrong), ["beyond-variable"], "{wrong}");
     }

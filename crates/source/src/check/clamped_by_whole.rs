@@ -33,9 +33,12 @@ impl ByWhole {
     pub(crate) fn told(&self, file: &FileContext<'_>) -> (String, Span) {
         let [number, whole, most, index] =
             [&self.number, &self.whole, &self.most, &self.index].map(|own| file.plain(own.span));
+        let takes = match self.number == self.most {
+            true => format!("{number} stays"),
+            false => format!("{number} takes {most}"),
+        };
         let told = format!(
-            "{number} takes {most} where {whole} is more, of which {index} bytes are gone: what is left may be \
-             less than {most}"
+            "{takes} where {whole} is more, of which {index} bytes are gone: what is left may be less than {most}"
         );
         (told, self.asked)
     }
@@ -54,12 +57,14 @@ pub(crate) fn clamped_by_whole(
     let mut values = function.graph.assignments();
     let left = values.find_map(|(own, value)| {
         let of_it = own == name && value.end <= access.span.start;
-        left(&*function.expression(value).filter(|_| of_it)?, &index)
+        let own = left(&*function.expression(value).filter(|_| of_it)?, &index)?;
+        Some((value, own))
     });
-    let (whole, chosen) = left?;
+    let (taken, (whole, chosen)) = left?;
     let (most, asked) = match chosen {
         Some((most, asked)) => (most, asked),
-        None => clamped(function, name, &whole, access.span)?,
+        None => clamped(function, name, &whole, access.span)
+            .or_else(|| kept(function, number, &whole, taken))?,
     };
     let bounded = is_bounded(function, number, (&whole, &index), asked, access.span);
     (!bounded).then(|| ByWhole {
@@ -109,6 +114,31 @@ fn left(
         }
         _ => None,
     }
+}
+
+/// The number itself, where it takes what is left in an `if` alone that finds the whole to be less:
+/// `if (all < n) n = all - at;`
+fn kept(
+    function: &FunctionContext<'_>,
+    number: &Expression,
+    whole: &Expression,
+    taken: Span,
+) -> Option<(Expression, Span)> {
+    let mut found = None;
+    function.each_of(&["if_statement"], |node| {
+        let then = node.part("consequence").map(span);
+        let alone = then.is_some_and(|own| own.contains(taken));
+        let condition = node.part("condition").filter(|_| alone && found.is_none());
+        let Some(condition) = condition.filter(|_| node.part("alternative").is_none()) else {
+            return;
+        };
+        let asked = function.expression_of(condition);
+        let order = Ordered::of(asked.uncast().1);
+        let own =
+            order.is_some_and(|own| own.less.uncast().1 == whole && own.more.uncast().1 == number);
+        found = own.then(|| (number.clone(), span(condition)));
+    });
+    found
 }
 
 /// What a number takes where an `if` before a place finds a whole to be more than that.

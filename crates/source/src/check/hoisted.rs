@@ -1,8 +1,10 @@
 //! Copies in a loop of as many bytes as were bounded for its first round.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
-use crate::compared::{Ordered, orders};
+use crate::compared::{Ordered, compares, orders};
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
 use crate::node::{LOOPS, Parts as _};
@@ -46,10 +48,14 @@ pub(crate) fn hoisted(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
         .graph
         .effects_in(place)
         .any(|own| sets(function, own, name));
-    let condition = round.part("condition").filter(|_| kept)?;
+    kept.then_some(())?;
+    let ends = ends(function, round);
     let (rest, made) = bounds(function, name, place)
         .into_iter()
-        .find(|(rest, _)| goes_on(function, round, condition, rest, name))?;
+        .find(|(rest, _)| {
+            ends.iter()
+                .any(|own| goes_on(function, round, own, rest, name))
+        })?;
     (!is_asked(function, round, name)).then(|| Hoisted {
         number: number.clone(),
         rest,
@@ -84,7 +90,7 @@ fn bounds(function: &FunctionContext<'_>, name: &str, place: Span) -> Vec<(Expre
         let given = call.into_iter().flat_map(|(_, given)| given);
         let own = given.chain(sides).map(|own| own.uncast().1);
         found.extend(
-            own.filter(|own| own.name().is_some())
+            own.filter(|own| matches!(own.term, Term::Name(_) | Term::Member { .. }))
                 .map(|own| (own.clone(), at)),
         );
         found.extend(clamped(function, name, value, at));
@@ -127,32 +133,52 @@ fn clamped(
     Some((rest.clone(), asked.span))
 }
 
+/// What a loop asks at its end, or before it is left in the middle: `while (left)`, `if (!left) break;`
+fn ends(function: &FunctionContext<'_>, round: Node<'_>) -> Vec<Rc<Expression>> {
+    let condition = round.part("condition");
+    let mut found: Vec<Rc<Expression>> = condition
+        .map(|own| function.expression_of(own))
+        .into_iter()
+        .collect();
+    function.each_of(&["break_statement"], |node| {
+        let mut around = function.around(node);
+        let inside = span(round).contains(span(node));
+        let holder = around.find(|own| own.known_kind() != "compound_statement");
+        let asks = holder.filter(|own| inside && own.known_kind() == "if_statement");
+        let condition = asks.and_then(|own| own.part("condition"));
+        found.extend(condition.map(|own| function.expression_of(own)));
+    });
+    found
+}
+
 /// Whether a loop goes on while there is a rest, and each round takes the number off it; or until
 /// as much is done, and each round adds the number to that.
 fn goes_on(
     function: &FunctionContext<'_>,
     round: Node<'_>,
-    condition: Node<'_>,
+    asked: &Expression,
     rest: &Expression,
     name: &str,
 ) -> bool {
-    let asked = function.expression_of(condition);
     let asked = asked.uncast().1;
     let done = match &asked.term {
-        Term::Name(_) if asked == rest => None,
+        _ if asked == rest => None,
+        Term::Unary(not, of) if not == "!" && of.uncast().1 == rest => None,
         Term::Binary(left, operator, right) => {
             let (left, right) = (left.uncast().1, right.uncast().1);
+            let compares = compares(operator);
             match (left == rest, right == rest) {
                 (true, _) if right.is_zero() => None,
-                (_, true) if orders(operator) || operator == "!=" => Some(left.clone()),
+                (true, _) if compares => Some(right.clone()),
+                (_, true) if compares => Some(left.clone()),
                 _ => return false,
             }
         }
         _ => return false,
     };
     let (counter, operator) = match &done {
-        Some(done) => (done, "+="),
-        None => (rest, "-="),
+        Some(done) => (done, "+"),
+        None => (rest, "-"),
     };
     let mut found = false;
     function.each_of(&["assignment_expression"], |node| {
@@ -160,13 +186,19 @@ fn goes_on(
             return;
         }
         let own = function.expression_of(node);
-        found = match &own.term {
-            Term::Assignment(left, by, value) => {
-                let counts = left.uncast().1 == counter;
-                by == operator && counts && value.any(&|part| part.name() == Some(name))
+        let Term::Assignment(left, by, value) = &own.term else {
+            return;
+        };
+        let names = |own: &Expression| own.any(&|part| part.name() == Some(name));
+        let stepped = match &value.uncast().1.term {
+            // `left = left - n`
+            Term::Binary(one, by, other) => {
+                by == operator && one.uncast().1 == counter && names(other)
             }
             _ => false,
         };
+        let counts = by.strip_suffix('=') == Some(operator) && names(value);
+        found = left.uncast().1 == counter && (counts || by == "=" && stepped);
     });
     found
 }
