@@ -1,6 +1,7 @@
 //! The calls that tollgate knows, each described once (`data/calls.toml`): what a
 //! call does, and not what it is called, is what anything asks for.
 
+mod atomic;
 mod heap;
 mod parts;
 
@@ -11,6 +12,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 
 use crate::hashed::{HashMap, HashSet};
 
+pub(crate) use atomic::Atomic;
 pub(crate) use heap::Heap;
 pub(crate) use parts::{PicksBit, Rounds, Touches};
 
@@ -475,22 +477,6 @@ pub(crate) struct Pair {
     /// Whether the first opens the gate to user memory: once, and for no call.
     #[serde(default)]
     pub(crate) gate: bool,
-    pub(crate) reason: String,
-}
-
-/// Calls between which nobody may sleep.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Atomic {
-    pub(crate) begins: Vec<String>,
-    pub(crate) ends: Vec<String>,
-    /// Whether code relies on it that a fault fails there: arch/*/mm/fault.c ask
-    /// `faulthandler_disabled()`, which counts preemption.
-    #[serde(default)]
-    pub(crate) fallible: bool,
-    /// Whether a fault takes the lock itself, of which a holder may sleep.
-    #[serde(default)]
-    pub(crate) again: bool,
     pub(crate) reason: String,
 }
 

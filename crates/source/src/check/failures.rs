@@ -98,6 +98,7 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
                 _ => return None,
             };
             let arm = Arm {
+                fork: node,
                 fault,
                 success,
                 negated: false,

@@ -69,6 +69,8 @@ pub(crate) fn is_given_users(function: &FunctionContext<'_>, call: Node<'_>) -> 
 /// A way that is taken only where the access faulted.
 #[derive(Clone, Copy)]
 pub(crate) struct Arm {
+    /// Where it is asked which way is taken.
+    pub(crate) fork: usize,
     /// Where it begins.
     pub(crate) fault: usize,
     /// Where the code goes on that is done where it did not.
@@ -134,11 +136,11 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
     let graph = function.graph;
     is_condition(function, call.node).then_some(())?;
     let parent = function.above(call.node)?;
-    let compared = parent.known_kind() == "binary_expression"
-        && Test::of(&Expression::of(function.context, parent)).is_some_and(|own| own.holds);
-    let text = function
-        .context
-        .written(if compared { parent } else { call.node });
+    let compared = (parent.known_kind() == "binary_expression")
+        .then(|| compared(&Expression::of(function.context, parent)))
+        .flatten();
+    let whole = compared.map(|fails| (function.context.written(parent), fails));
+    let text = function.context.written(call.node);
     let mut at = graph.nodes_in(call.span).find(|at| {
         let node = graph.nodes.get(*at);
         node.is_some_and(|node| node.span == call.span)
@@ -150,18 +152,21 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
             [(Edge::Always, next)] => at = *next,
             [(Edge::If(condition, holds), one), (Edge::If(..), other)] => {
                 let own = graph.conditions.get(*condition)?;
-                let (fault, success) = if *holds {
+                let asked = whole.as_ref().filter(|(whole, _)| *whole == own.text);
+                let fails = asked.is_none_or(|(_, fails)| *fails);
+                let (fault, success) = if *holds == fails {
                     (*one, *other)
                 } else {
                     (*other, *one)
                 };
                 let negated = is_negated(function, call.node);
                 let arms = vec![Arm {
+                    fork: at,
                     fault,
                     success,
                     negated,
                 }];
-                return (own.text == text).then(|| Fate {
+                return (asked.is_some() || own.text == text).then(|| Fate {
                     arms,
                     ..Fate::default()
                 });
@@ -170,6 +175,20 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
         }
     }
     None
+}
+
+/// Whether a comparison of what a call gives holds where it failed, or where it did not.
+fn compared(own: &Expression) -> Option<bool> {
+    let zero = || match &own.term {
+        Term::Binary(_, operator, right) if right.is_zero() => match operator.as_str() {
+            "!=" => Some(true),
+            "==" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    };
+    let test = Test::of(own).filter(|own| own.holds);
+    test.map(|own| own.holds).or_else(zero)
 }
 
 /// Whether a node is, or is a part of, the condition of a statement: what `?:` makes of it
@@ -244,6 +263,11 @@ pub(crate) fn is_error(own: &Expression) -> bool {
         Term::Choice(_, yes, no) => is_error(no) || yes.as_deref().is_some_and(is_error),
         _ => false,
     }
+}
+
+/// `-EFAULT`
+pub(crate) fn is_efault(own: &Expression) -> bool {
+    matches!(&own.term, Term::Unary(minus, of) if minus == "-" && of.name() == Some("EFAULT"))
 }
 
 /// `EFAULT`
@@ -325,7 +349,7 @@ impl<'f> Walk<'f> {
         }
         match node.next.as_slice() {
             [(Edge::If(condition, holds), one), (Edge::If(..), other)] => {
-                self.fork(*condition, asked, (*holds, *one, *other));
+                self.fork(at, (*condition, asked), (*holds, *one, *other));
             }
             ways => self.work.extend(ways.iter().map(|(_, next)| *next)),
         }
@@ -348,8 +372,8 @@ impl<'f> Walk<'f> {
     /// A condition: of one that asks for the variable the side of the fault is an arm.
     fn fork(
         &mut self,
-        condition: usize,
-        asked: Option<Span>,
+        at: usize,
+        (condition, asked): (usize, Option<Span>),
         (holds, one, other): (bool, usize, usize),
     ) {
         let Some(own) = self.graph().conditions.get(condition) else {
@@ -375,6 +399,7 @@ impl<'f> Walk<'f> {
                     (other, one)
                 };
                 self.found.arms.push(Arm {
+                    fork: at,
                     fault,
                     success,
                     negated: asked.is_some_and(|at| self.is_negated(at)),
@@ -488,13 +513,47 @@ fn gives_number(function: &FunctionContext<'_>, own: &Expression) -> bool {
 }
 
 /// Whether it is -EFAULT, a choice of it, or what an access gives.
-fn is_fault(function: &FunctionContext<'_>, own: &Expression) -> bool {
+pub(crate) fn is_fault(function: &FunctionContext<'_>, own: &Expression) -> bool {
     match &own.term {
-        Term::Unary(minus, of) => minus == "-" && of.name() == Some("EFAULT"),
+        Term::Unary(..) => is_efault(own),
         Term::Choice(_, yes, no) => {
             let yes = yes.as_deref();
             is_fault(function, no) || yes.is_some_and(|yes| is_fault(function, yes))
         }
         _ => gives_number(function, own),
     }
+}
+
+/// The nodes that are come to where the access faulted, and else only where it faults in a
+/// later round.
+pub(crate) fn only_of_rounds(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
+    let graph = function.graph;
+    let mut own = graph.reached(arm.fault, |_| false);
+    let first = graph.nodes.get(arm.fault).map(std::ptr::from_ref);
+    let mut other = graph.reached(arm.success, |node| Some(std::ptr::from_ref(node)) == first);
+    other.remove(&arm.fault);
+    own.retain(|at| !other.contains(at));
+    own
+}
+
+/// Whether a plain variable of the function takes an error number.
+pub(crate) fn stores_error(function: &FunctionContext<'_>, own: &Effect) -> bool {
+    let graph = function.graph;
+    let local = graph.places.as_local(own.place);
+    let plain = local
+        .and_then(|at| graph.locals.get(at))
+        .is_some_and(|own| own.plain);
+    match &own.kind {
+        EffectKind::Write(write) if plain => {
+            let value = write.value.and_then(|value| function.expression(value));
+            value.is_some_and(|value| is_error(&value))
+        }
+        _ => false,
+    }
+}
+
+/// What a `return` gives.
+pub(crate) fn given(function: &FunctionContext<'_>, at: Span) -> Option<Rc<Expression>> {
+    let given = function.graph.statement(at).and_then(|own| own.expression);
+    function.expression(given?)
 }

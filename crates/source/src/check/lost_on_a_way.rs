@@ -69,6 +69,21 @@ fn is_in_another_switch(function: &FunctionContext<'_>, one: Span, other: Span) 
     around.any(|own| own.known_kind() == "switch_statement" && !span(own).contains(other))
 }
 
+/// Whether whatever a place stands in, and decides whether it is come to, holds another place as well.
+fn is_always_before(function: &FunctionContext<'_>, place: Span, other: Span) -> bool {
+    let node = function
+        .root
+        .descendant_for_byte_range(place.start, place.end);
+    let mut around = node.into_iter().flat_map(|node| function.around(node));
+    around.all(|own| {
+        let decides = matches!(
+            own.known_kind(),
+            "if_statement" | "else_clause" | "switch_statement" | "case_statement"
+        );
+        !decides || span(own).contains(other)
+    })
+}
+
 /// The whole of what gives a variable the result of a call, or takes it in.
 fn taker(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Span> {
     let holder = function.above(call)?;
@@ -112,8 +127,13 @@ fn first(
         }
         return match &effect.kind {
             EffectKind::Write(write) if !write.optional => {
-                // Behind it something may tell that no access was made on that way.
-                let again = || effect.span.start < holder.start && is_calls(function, write.value);
+                // Behind it something may tell that no access was made on that way, where some come
+                // past the access.
+                let surely = || {
+                    let back = effect.span.start < holder.start;
+                    back || is_always_before(function, holder, effect.span)
+                };
+                let again = || is_calls(function, write.value) && surely();
                 match is_result(function, write.value) || again() {
                     true => First::Lost(effect.span),
                     false => First::Asked,

@@ -9,6 +9,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::copied_number::{Number, number, uses};
 use super::fate::is_error;
 use super::space;
 
@@ -161,33 +162,29 @@ fn is_of_any(function: &FunctionContext<'_>, test: Span, name: &str) -> bool {
     })
 }
 
-/// The variable from which what a copy left is taken off, where nothing behind it asks how much
-/// there is, and nothing but calls is given it: `n -= copy_from_user(to, from, n); send(to, n);`;
-/// or a program, by what its read() or write() gives.
-pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<String> {
-    let holder = function.above(copy)?;
-    let own = function.expression_of(holder);
-    let name = match &own.term {
-        Term::Assignment(left, operator, _) if operator == "-=" => left.name(),
-        _ => None,
-    }?;
-    let graph = function.graph;
-    graph.local(name).filter(|local| local.plain)?;
-    let behind = |own: Span| own.start >= span(holder).end;
-    let answers = function.file.answers_a_program(function.body);
-    let mut given = false;
-    let mut read = function.reads(name).filter(|own| behind(own.span));
-    let only = read.all(|own| {
-        let place = function
-            .root
-            .descendant_for_byte_range(own.span.start, own.span.end);
-        let around = place.and_then(|place| function.above(place));
-        given = around.is_some_and(|around| match around.known_kind() {
-            "argument_list" => true,
-            "return_statement" => answers,
-            _ => false,
-        });
-        given
-    });
-    (only && given).then(|| name.to_owned())
+/// What says that what a copy left is taken off a number of which nothing behind it asks how much there
+/// is.
+pub(crate) enum TakenOff {
+    /// A call or a program is given the variable: `n -= copy_from_user(to, from, n); send(to, n);`
+    Goes(String),
+    /// A program is given it at once: `return n - copy_to_user(to, from, n);`
+    Answered,
+    /// The loop goes on by nothing but the variable.
+    Endless { variable: String, round: Span },
+}
+
+/// The same of a copy.
+pub(crate) fn taken_off(function: &FunctionContext<'_>, copy: Syntax<'_>) -> Option<TakenOff> {
+    let (variable, at) = match number(function, copy)? {
+        Number::Given => {
+            let answers = function.file.answers_a_program(function.body);
+            return answers.then_some(TakenOff::Answered);
+        }
+        Number::Taken { variable, at } => (variable, at),
+    };
+    let uses = uses(function, &variable, at)?;
+    if let Some(round) = uses.endless(function, copy) {
+        return Some(TakenOff::Endless { variable, round });
+    }
+    (uses.given && !uses.moves()).then_some(TakenOff::Goes(variable))
 }

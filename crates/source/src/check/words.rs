@@ -15,8 +15,8 @@ use std::sync::Arc;
 use tollgate_defect::{Defect, answer};
 
 use crate::calls::{
-    Addresses, Allocates, Atomic, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence,
-    Fills, Guard, InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes, Source,
+    Addresses, Allocates, Call, Calls, Clears, Deed, Does, Duplicates, Family, Fence, Fills, Guard,
+    InWindow, Kind, OfWindow, Outcome, Pair, Parses, Sizes, Source,
 };
 use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
@@ -25,8 +25,8 @@ use crate::types::words::{name_at, name_before};
 use handlers::Handlers;
 pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
 use kinds::{access, begin, end, is_inside, shows};
+use locking::{Atomics, locking, locks};
 pub(crate) use locking::{Lockers, Turn};
-use locking::{atomics, locking, locks};
 use memory::Memory;
 use named::Named;
 pub(crate) use named::OwnerName;
@@ -74,11 +74,9 @@ pub struct CheckWords {
     counts: Parts,
     fences: HashMap<String, Fence>,
     pairs: Vec<Pair>,
-    atomics: HashMap<String, (usize, bool)>,
+    atomics: Atomics,
     locks: HashMap<String, (usize, bool)>,
     lockers: Arc<Lockers>,
-    fallible: BTreeSet<usize>,
-    again: BTreeSet<usize>,
     guards: HashMap<String, String>,
     left: HashSet<String>,
     faults: HashSet<String>,
@@ -209,11 +207,9 @@ impl CheckWords {
             counts: Parts::of(&calls.search.count, &new)?,
             fences: calls.each(|does| does.fence),
             pairs: calls.pairs.clone(),
-            atomics: atomics(&calls.atomics),
+            atomics: Atomics::of(&calls.atomics),
             locks: locks(calls),
             lockers: Arc::default(),
-            fallible: groups(&calls.atomics, |own| own.fallible),
-            again: groups(&calls.atomics, |own| own.again),
             guards: guards(&calls.guards),
             faults: faulting(calls),
             left: calls.names(|does| does.left).into_iter().collect(),
@@ -346,7 +342,7 @@ impl CheckWords {
     /// The calls between which nobody may sleep that a call of that name is one of, and
     /// whether it begins them.
     pub(crate) fn atomic_of(&self, name: &str) -> Option<(usize, bool)> {
-        self.atomics.get(name).copied()
+        self.atomics.get(name)
     }
 
     /// The kind of locks that a call of that name is of, and whether it takes one.
@@ -361,18 +357,23 @@ impl CheckWords {
 
     /// Whether nobody may sleep who holds a lock of that kind.
     pub(crate) fn is_atomic(&self, kind: usize) -> bool {
-        self.atomics.values().any(|(group, _)| *group == kind)
+        self.atomics.has(kind)
     }
 
     /// Whether between the calls of that group a fault fails where it would sleep, as far
     /// as the kernel counts preemption.
     pub(crate) fn is_fallible(&self, group: usize) -> bool {
-        self.fallible.contains(&group)
+        self.atomics.fallible.contains(&group)
     }
 
     /// Whether a fault takes the lock of the group itself, of which a holder may sleep.
     pub(crate) fn is_taken_again(&self, group: usize) -> bool {
-        self.again.contains(&group)
+        self.atomics.again.contains(&group)
+    }
+
+    /// Whether no fault is handled between the calls of that group.
+    pub(crate) fn is_unhandled(&self, group: usize) -> bool {
+        self.atomics.unhandled.contains(&group)
     }
 
     /// The call that a guard of that class does until its scope ends.
@@ -767,14 +768,6 @@ fn closing(ends: &[EndWord]) -> HashMap<Kind, String> {
 
 fn by_name<T>(words: impl Iterator<Item = T>, name: fn(&T) -> &String) -> HashMap<String, T> {
     words.map(|w| (name(&w).clone(), w)).collect()
-}
-
-/// The groups between whose calls a fault fails where it would sleep.
-fn groups(all: &[Atomic], is: fn(&Atomic) -> bool) -> BTreeSet<usize> {
-    let groups = all.iter().enumerate();
-    groups
-        .filter_map(|(at, own)| is(own).then_some(at))
-        .collect()
 }
 
 /// The call that each class of guards does.

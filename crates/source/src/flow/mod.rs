@@ -10,6 +10,7 @@ mod call;
 mod condition;
 mod expression;
 mod graph;
+mod held;
 mod joined;
 mod names;
 mod query;

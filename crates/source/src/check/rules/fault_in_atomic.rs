@@ -5,6 +5,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::summary::faults_in;
+use crate::check::unhandled::answered;
 use crate::check::words::Permission;
 use crate::expression::Expression;
 use crate::flow::{Action, Flow, Node};
@@ -66,7 +67,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 if !is_expected(function, *call, &region) {
                     continue;
                 }
-                let sleeper = sleeper(function, *call, &region);
+                let sleeper = sleeper(function, *call, &region)
+                    .filter(|_| !unhandled(function, &region) || answered(function, *call));
                 out.extend(sleeper.map(|own| violation(function, &own, &region)));
                 told.insert(place);
             }
@@ -96,6 +98,11 @@ fn is_expected(
         .parent()
         .is_some_and(|own| own.known_kind() == "expression_statement");
     !dropped || !function.file.words.is_taken_again(region.group)
+}
+
+/// Whether no fault is handled in a region, so that an access fails in it wherever the page is not there.
+fn unhandled(function: &FunctionContext<'_>, region: &Region) -> bool {
+    function.file.words.is_unhandled(region.group)
 }
 
 /// A call that may sleep on a fault.
@@ -319,14 +326,20 @@ fn unlocks(function: &FunctionContext<'_>, name: &str, group: usize) -> bool {
 
 fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> Violation {
     let file = function.file;
-    let again = file.words.is_taken_again(region.group);
-    let (does, label, from) = match again {
-        true => (
+    let (does, label, from) = if file.words.is_taken_again(region.group) {
+        (
             "takes that itself where it faults",
             "a fault takes it",
             "taken from here on",
-        ),
-        false => ("may sleep", "may sleep", "nobody may sleep from here on"),
+        )
+    } else if unhandled(function, region) {
+        (
+            "fails wherever the page is not there, which is answered by -EFAULT",
+            "no fault is handled",
+            "page faults are off from here on",
+        )
+    } else {
+        ("may sleep", "may sleep", "nobody may sleep from here on")
     };
     let within = match &own.inner {
         Some(inner) => format!(" in {inner}()"),

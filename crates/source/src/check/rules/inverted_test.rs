@@ -4,6 +4,7 @@ use crate::calls::Copied;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::refused::refused;
 use crate::check::rule::{Look, Rule};
 use crate::check::turned_over::turned_over;
 use crate::expression::{Expression, Term};
@@ -62,6 +63,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     function.each_of(&["conditional_expression"], |node| {
         out.extend(chosen(function, &function.expression_of(node)));
     });
+    for own in refused(function) {
+        if !out.iter().any(|told| told.mark.span.contains(own.span)) {
+            out.push(violation(function, own.span, &own.name, true));
+        }
+    }
     for own in turned_over(function) {
         let message = format!(
             "{} is used only where {}() faulted, which stores nothing then",

@@ -16,7 +16,7 @@ use crate::check::known::Told;
 use crate::check::length_refused::{Refused, refused};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::never_negative::{Lost, lost};
-use crate::check::part;
+use crate::check::part::{self, TakenOff};
 use crate::check::plain_results::plainly;
 use crate::check::result_test::{Test, is_asked, tested};
 use crate::check::rule::{Look, Rule};
@@ -275,14 +275,27 @@ fn half_asked(
 /// What was left is taken off a number that goes on as it is: where nothing could be copied, it
 /// is 0.
 fn taken_off(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
-    let number = part::taken_off(function, giver.node)?;
-    let message = format!(
-        "what {}() left is taken off {number}, and nothing asks whether anything is left of that: a fault is taken \
-         for no bytes",
-        giver.name
-    );
+    let name = &giver.name;
+    let found = part::taken_off(function, giver.node)?;
+    let message = match &found {
+        TakenOff::Goes(number) => format!(
+            "what {name}() left is taken off {number}, and nothing asks whether anything is left of that: a fault is \
+             taken for no bytes"
+        ),
+        TakenOff::Answered => format!(
+            "a program is given what {name}() did not leave: where nothing could be copied that is 0, and no \
+             error"
+        ),
+        TakenOff::Endless { variable, .. } => format!(
+            "what {name}() left is taken off {variable}, by which alone the loop goes on: where nothing can be \
+             copied it never ends"
+        ),
+    };
     let file = function.file;
     let mut violation = file.violation(&INFO, giver.span, "a fault goes unseen", message);
+    if let TakenOff::Endless { round, .. } = found {
+        violation.related.push(file.mark(round, "this loop"));
+    }
     violation.confidence = Confidence::Medium;
     Some(violation)
 }

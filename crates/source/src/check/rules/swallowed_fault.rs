@@ -1,5 +1,3 @@
-use std::rc::Rc;
-
 use tree_sitter::Node;
 
 use crate::Direction;
@@ -7,7 +5,8 @@ use crate::check::accesses::Access;
 use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
 use crate::check::fate::{
-    Arm, Fallible, Fate, fallible, fate, gives_errors, is_error, is_given_users, taken,
+    Arm, Fallible, Fate, fallible, fate, given, gives_errors, is_error, is_given_users,
+    only_of_rounds, stores_error, taken,
 };
 use crate::check::lost_on_a_way::{lost_on_a_way, used_unasked, used_untold};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -220,22 +219,6 @@ fn lost_error(function: &FunctionContext<'_>, fate: &Fate) -> Option<Told> {
     })
 }
 
-/// Whether a plain variable of the function takes an error number.
-fn stores_error(function: &FunctionContext<'_>, own: &Effect) -> bool {
-    let graph = function.graph;
-    let local = graph.places.as_local(own.place);
-    let plain = local
-        .and_then(|at| graph.locals.get(at))
-        .is_some_and(|own| own.plain);
-    match &own.kind {
-        EffectKind::Write(write) if plain => {
-            let value = write.value.and_then(|value| function.expression(value));
-            value.is_some_and(|value| is_error(&value))
-        }
-        _ => false,
-    }
-}
-
 /// Every way from the fault gives 0, in a function that gives error numbers.
 fn answered(
     function: &FunctionContext<'_>,
@@ -333,10 +316,12 @@ fn left_early(function: &FunctionContext<'_>, call: &Fallible<'_>, fate: &Fate) 
         !arm.negated
             && nodes().all(leaves)
             && silent()
-            && given().is_some_and(|name| is_number_of_all(function, &name, round))
+            && given().is_some_and(|name| {
+                is_number_of_all(function, &name, round) || is_memory(function, &name, round, arm)
+            })
     };
     let arm = fate.arms.iter().filter(|_| !fate.told).find(same)?;
-    gives_errors(function).then(|| Told {
+    (gives_errors(function) || gives_error_pointers(function)).then(|| Told {
         message: format!(
             "where {}() faulted the loop ends, and the function gives what it gives for all rounds",
             call.name
@@ -369,6 +354,57 @@ fn is_number_of_all(function: &FunctionContext<'_>, name: &str, round: Span) -> 
     })
 }
 
+/// Whether a variable leads to memory that the function allocates before a loop, of which nothing behind
+/// the loop knows how much of it was filled.
+fn is_memory(function: &FunctionContext<'_>, name: &str, round: Span, arm: &Arm) -> bool {
+    let graph = function.graph;
+    let whole = graph.effects.iter().filter(|own| {
+        let own_name = graph.name_of(own) == name && graph.is_whole(own);
+        own_name && own.kind != EffectKind::Read
+    });
+    let allocated = |own: &Effect| match &own.kind {
+        EffectKind::Write(write) if own.span.end <= round.start => {
+            let value = write.value.and_then(|value| function.expression(value));
+            let call = |own: &Expression| {
+                let name = own.uncast().1.call().map(|(name, _)| name);
+                name.is_some_and(|name| function.file.words.allocates(name).is_some())
+            };
+            write.value.is_none() || value.is_some_and(|value| call(&value))
+        }
+        _ => false,
+    };
+    let mut values = whole.peekable();
+    values.peek().is_some() && values.all(allocated) && !is_counted(function, round, arm)
+}
+
+/// Whether a variable that a loop changes is read behind it, where a fault has left it.
+fn is_counted(function: &FunctionContext<'_>, round: Span, arm: &Arm) -> bool {
+    let graph = function.graph;
+    let changed = graph.effects.iter().filter(|own| {
+        round.contains(own.span) && own.kind != EffectKind::Read && graph.is_whole(own)
+    });
+    let changed: HashSet<usize> = changed.map(|own| own.place).collect();
+    let reached = graph.reached(arm.fault, |_| false);
+    let mut effects = reached.iter().flat_map(|at| graph.effects_of(*at));
+    effects.any(|own| {
+        own.kind == EffectKind::Read && changed.contains(&own.place) && !round.contains(own.span)
+    })
+}
+
+/// Whether the function gives an error number as a pointer anywhere.
+fn gives_error_pointers(function: &FunctionContext<'_>) -> bool {
+    let graph = function.graph;
+    let exits = graph
+        .nodes
+        .iter()
+        .filter(|own| matches!(own.action, Action::Exit { .. }));
+    let mut given = exits.filter_map(|own| given(function, own.span));
+    given.any(|own| {
+        let name = own.uncast().1.call().map(|(name, _)| name);
+        name.is_some_and(|name| function.file.words.makes_error(name))
+    })
+}
+
 /// Whether 0 is what the function gives where all went well: it gives error numbers
 /// elsewhere, or nothing but 0.
 fn can_tell(function: &FunctionContext<'_>) -> bool {
@@ -386,12 +422,6 @@ fn is_zero(function: &FunctionContext<'_>, at: Span) -> bool {
 /// Whether a `return` gives an error number.
 fn is_fault(function: &FunctionContext<'_>, at: Span) -> bool {
     given(function, at).is_some_and(|given| is_error(&given))
-}
-
-/// What a `return` gives.
-fn given(function: &FunctionContext<'_>, at: Span) -> Option<Rc<Expression>> {
-    let given = function.graph.statement(at).and_then(|own| own.expression);
-    function.expression(given?)
 }
 
 /// Where the ways from a fault leave, the first in the text.
@@ -486,18 +516,6 @@ fn only(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
     let graph = function.graph;
     let mut own = graph.reached(arm.fault, |_| false);
     let other = graph.reached(arm.success, |_| false);
-    own.retain(|at| !other.contains(at));
-    own
-}
-
-/// The nodes that are come to where the access faulted, and else only where it faults in a
-/// later round.
-fn only_of_rounds(function: &FunctionContext<'_>, arm: &Arm) -> HashSet<usize> {
-    let graph = function.graph;
-    let mut own = graph.reached(arm.fault, |_| false);
-    let first = graph.nodes.get(arm.fault).map(std::ptr::from_ref);
-    let mut other = graph.reached(arm.success, |node| Some(std::ptr::from_ref(node)) == first);
-    other.remove(&arm.fault);
     own.retain(|at| !other.contains(at));
     own
 }

@@ -54,13 +54,47 @@ pub(super) fn locking(calls: &Calls) -> Result<Parts, Defect> {
     Parts::of(&calls.search.lock, &called)
 }
 
-/// Which group each call belongs to, and whether it begins it.
-pub(super) fn atomics(all: &[Atomic]) -> HashMap<String, Turn> {
-    let groups = all.iter().map(|own| (&own.begins, &own.ends));
-    grouped(groups)
+/// The groups of calls between which nobody may sleep.
+#[derive(Clone, Debug)]
+pub(crate) struct Atomics {
+    /// Which group each call belongs to, and whether it begins it.
+    of: HashMap<String, Turn>,
+    /// Those between whose calls a fault fails where it would sleep.
+    pub(super) fallible: BTreeSet<usize>,
+    /// Those of which a fault takes the lock itself.
+    pub(super) again: BTreeSet<usize>,
+    /// Those between whose calls no fault is handled.
+    pub(super) unhandled: BTreeSet<usize>,
 }
 
-/// The same of every lock, those under which nobody may sleep among them.
+impl Atomics {
+    pub(super) fn of(all: &[Atomic]) -> Self {
+        Self {
+            of: grouped(all.iter().map(|own| (&own.begins, &own.ends))),
+            fallible: groups(all, |own| own.fallible),
+            again: groups(all, |own| own.again),
+            unhandled: groups(all, |own| own.unhandled),
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Turn> {
+        self.of.get(name).copied()
+    }
+
+    /// Whether a kind of locks is one of them.
+    pub(super) fn has(&self, kind: usize) -> bool {
+        self.of.values().any(|(group, _)| *group == kind)
+    }
+}
+
+fn groups(all: &[Atomic], is: fn(&Atomic) -> bool) -> BTreeSet<usize> {
+    let groups = all.iter().enumerate();
+    groups
+        .filter_map(|(at, own)| is(own).then_some(at))
+        .collect()
+}
+
+/// Which group each call that has to do with a lock belongs to, and whether it begins it: those under which nobody may sleep among them.
 pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn> {
     let atomics = calls.atomics.iter().map(|own| (&own.begins, &own.ends));
     let locks = calls.locks.iter().map(|own| (&own.begins, &own.ends));
