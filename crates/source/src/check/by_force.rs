@@ -88,8 +88,25 @@ pub(crate) fn cast_of(mut pointer: &Expression) -> Option<&Expression> {
     }
 }
 
-/// Whether a variable holds nothing but what a cast took from the user's by force.
-pub(crate) fn is_held(function: &FunctionContext<'_>, name: &str) -> bool {
+/// Whether a cast takes an address of the user's for one of the kernel's, and says nothing of that.
+pub(crate) fn is_unsaid(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let Term::Cast(to, value) = &own.term else {
+        return false;
+    };
+    // A member of a structure that the function has made may hold the kernel's own.
+    let place = value.uncast().1;
+    let handed = |name: &str| function.is_parameter(name) || place.name().is_some();
+    let handed = || place.root().name().is_some_and(handed);
+    let of_users = || space::is_users(function, value);
+    to.pointers > 0 && !space::is_cast(function, own, value) && handed() && of_users()
+}
+
+/// Whether a variable holds nothing but what casts of one kind took from the user's.
+pub(crate) fn is_held(
+    function: &FunctionContext<'_>,
+    name: &str,
+    is_taken: impl Fn(&FunctionContext<'_>, &Expression) -> bool,
+) -> bool {
     let graph = function.graph;
     if graph.local(name).is_none() {
         return false;
@@ -105,7 +122,7 @@ pub(crate) fn is_held(function: &FunctionContext<'_>, name: &str) -> bool {
                     continue;
                 };
                 let value = function.expression(at);
-                if !value.is_some_and(|value| is_forced(function, &value)) {
+                if !value.is_some_and(|value| is_taken(function, &value)) {
                     return false;
                 }
                 held = true;

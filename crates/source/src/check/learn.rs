@@ -60,8 +60,30 @@ impl Learned {
         let names = users(text, tokens).filter(|(_, parameter)| !parameter);
         let names = names.map(|(name, _)| String::from_utf8_lossy(name).into_owned());
         self.users.extend(names);
+        if !self.users.is_empty() {
+            let also = also_named(text, tokens, &self.users);
+            self.users.extend(also);
+        }
         self
     }
+}
+
+/// What a file calls members by another name: `#define ifr_data ifr_ifru.ifru_data`.
+fn also_named(text: &[u8], tokens: &[Token], users: &BTreeSet<String>) -> Vec<String> {
+    let lines = tokens.iter().filter(|own| own.kind == TokenKind::Directive);
+    let lines = lines.filter(|line| line.span.of(text).contains(&b'.'));
+    let names = lines.filter_map(|line| {
+        let (name, body) = definition(text, line.span)?;
+        let mut parts = body.iter().enumerate();
+        let path = parts.all(|(at, own)| match at % 2 {
+            0 => own.kind == TokenKind::Word,
+            _ => own.is(b'.'),
+        });
+        let last = body.last().filter(|_| path)?;
+        let users = users.contains(last.span.text(text).as_str());
+        users.then(|| name.text(text))
+    });
+    names.collect()
 }
 
 /// The names that a file declares as pointers to user memory, `__user *name`, and whether

@@ -2,7 +2,7 @@ use tree_sitter::Node;
 
 use crate::check::accesses::Access;
 use crate::check::by_force::{
-    cast_of, chosen, is_alternative, is_forced, is_held, is_of_number, is_own_users,
+    cast_of, chosen, is_alternative, is_forced, is_held, is_of_number, is_own_users, is_unsaid,
 };
 use crate::check::callee::{goes_through, takes_pointer};
 use crate::check::conditions::is_without;
@@ -17,6 +17,7 @@ use crate::check::space;
 use crate::check::tokens::parameters;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Node as Step};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::types::Shape;
@@ -46,15 +47,22 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let declares = has(function.body.header.join(function.body.span), b"__user");
     let forced = has(function.body.span, b"__force");
     let behind = |own: &&Effect| function.graph.places.is_right_behind(own.place);
+    let unsaid = unsaid(function);
     for effect in function.graph.effects.iter().filter(behind) {
         let load = effect.kind == EffectKind::Read;
         if !(load || is_store(effect)) {
             continue;
         }
         let own = || declares.then(|| through_own(function, effect, load))?;
-        let held = || forced.then(|| through_held(function, effect, load))?;
+        let forced_one = || forced.then(|| through_held(function, effect, load))?;
+        let name = function.graph.name_of(effect);
         let told = own()
-            .or_else(held)
+            .or_else(forced_one)
+            .or_else(|| {
+                unsaid
+                    .contains(name)
+                    .then(|| held(function, effect, load))?
+            })
             .or_else(|| through_taken(function, effect, load));
         let told = told.filter(|_| !load || !is_stored_too(function, effect));
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
@@ -79,6 +87,26 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     let printing = printing(function).into_iter();
     out.extend(printing.filter_map(|call| through_format(function, call)));
+}
+
+/// The pointers of the function that hold nothing but an address which a cast took from the user's and
+/// said nothing of that.
+fn unsaid<'f>(function: &'f FunctionContext<'_>) -> HashSet<&'f str> {
+    let graph = function.graph;
+    let text = function.file.text;
+    // Most are no casts, which the text says.
+    let cast = |own: &Span| own.of(text).starts_with(b"(");
+    let casts = graph.assignments().filter(|(_, value)| cast(value));
+    let all = casts.filter(|(_, value)| {
+        let value = function.expression(*value);
+        value.is_some_and(|value| is_unsaid(function, &value))
+    });
+    let names: HashSet<&str> = all.map(|(name, _)| name).collect();
+    let own = names.into_iter().filter(|name| {
+        let users = declared_type(function, name);
+        users.is_none() && is_held(function, name, is_unsaid)
+    });
+    own.collect()
 }
 
 /// The calls that are given a literal which may have something followed.
@@ -163,7 +191,12 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
         })
     };
     let users = |own: &&Expression| {
-        if is_forced(function, own) {
+        // A cast binds closer than what is added to what it makes.
+        let front = match &own.term {
+            Term::Binary(left, ..) => left,
+            _ => *own,
+        };
+        if is_forced(function, own) || is_forced(function, front) {
             return !either(own);
         }
         let place = own.uncast().1;
@@ -293,9 +326,15 @@ fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> O
 /// by force.
 fn through_held(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
     let name = function.graph.name_of(effect);
-    if !is_held(function, name) {
+    if !is_held(function, name, is_forced) {
         return None;
     }
+    held(function, effect, load)
+}
+
+/// What a load or a store through a variable says that holds nothing but an address of the user's.
+fn held(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> Option<String> {
+    let name = function.graph.name_of(effect);
     let place = function.expression(effect.span)?;
     let target = stored_to(&place);
     let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
