@@ -1,4 +1,4 @@
-//! Copies that begin at a member and are as long as the whole that it is a part of.
+//! Copies that begin at a member and are as long as the whole that it is a part of, or as something else.
 
 use crate::expression::{Expression, Term};
 
@@ -18,6 +18,8 @@ pub(crate) struct AsWhole {
     pub(crate) member: Expression,
     /// The bytes that it has.
     pub(crate) own: u64,
+    /// Whether it is the size of something else than the whole.
+    pub(crate) other: bool,
     /// What refuses more, where fewer may be copied.
     pub(crate) bound: Option<Span>,
 }
@@ -31,7 +33,7 @@ pub(crate) fn member_as_whole(
     let count = access.bytes.as_ref()?.uncast().1;
     let value = function.expression_of(access.value_node);
     let value = value.uncast().1;
-    let held = held_by(function, value).filter(|_| is_size(count));
+    let held = held_by(function, value).filter(|_| is_size(count) || count.name().is_some());
     let value = held.as_ref().map_or(value, |own| own.uncast().1);
     let (place, address) = match &value.term {
         Term::Address(place) => (&**place, true),
@@ -43,15 +45,50 @@ pub(crate) fn member_as_whole(
     }
     // A type takes a search of the headers.
     (address && !has_its_own_size(function, access)).then_some(())?;
-    let (whole, front, of) = whole(function, place)?;
-    let bytes = space::bytes(function, count).filter(|bytes| *bytes == whole)?;
+    let of_other = is_of_other(function, access, count);
+    let whole = whole(function, place);
+    // What a configuration leaves out of the whole says nothing of the member.
+    let of = match &whole {
+        Some((.., of)) => of.clone(),
+        None if of_other => space::type_of(function, place)?,
+        None => return None,
+    };
+    let bytes = space::bytes(function, count).filter(|bytes| of.size < *bytes)?;
     let users = || extent::element(function, &access.user_root) == Some(of.size);
-    (of.size < bytes && (front > 0 || users())).then(|| AsWhole {
+    let of_whole = whole.is_some_and(|(whole, front, _)| bytes == whole && (front > 0 || users()));
+    let other = !of_whole;
+    (of_whole || of_other && is_one(&of)).then(|| AsWhole {
         bytes: bytes.to_string(),
         member: place.clone(),
         own: of.size,
+        other,
         bound: None,
     })
+}
+
+/// Whether something is one object: an array at the end may stand for any number.
+fn is_one(of: &Type) -> bool {
+    of.size > 0 && matches!(of.shape, Shape::Struct(_) | Shape::Scalar { .. })
+}
+
+/// Whether a size is that of an object which lies at neither end of a copy: `copy_to_user(r->data, &d->conf,
+/// sizeof(*r))`.
+fn is_of_other(function: &FunctionContext<'_>, access: &Access<'_>, size: &Expression) -> bool {
+    let Term::SizeOf(of) = &size.term else {
+        return false;
+    };
+    let apart = |own: &Expression| {
+        let own = own.uncast().1;
+        // Of two members another rule speaks.
+        let placed = matches!(&own.term, Term::Address(_));
+        !placed && own.behind() != **of
+    };
+    let user = function.expression(access.user);
+    // A name alone may be a type's.
+    let known = |name: &&str| function.is_parameter(name) || function.graph.local(name).is_some();
+    let root = of.root().name().filter(known);
+    let other = root.is_some() && root != Some(access.value_root.as_str());
+    other && user.is_some_and(|user| apart(&user))
 }
 
 /// The address of a member that a variable holds from its first to its last use.
@@ -104,6 +141,7 @@ fn bounded(
         bytes: function.file.plain(own.span),
         member: place.clone(),
         own: of.size,
+        other: false,
         bound: Some(*at),
     })
 }

@@ -20,7 +20,7 @@ const INFO: RuleInfo = RuleInfo {
     name: "beyond-argument",
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "more bytes are copied than the argument of one of a case's commands has",
+    summary: "more bytes are copied than the argument of a case's command has",
     why: "A command's number says how large its argument is. A case that serves an older command as well, \
           with a shorter argument, and copies as much as the newer one has, reads or writes over what lies \
           behind it.",
@@ -35,13 +35,39 @@ const LABELS: usize = 16;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|own| !own.inside) {
-        out.extend(wrong(function, access));
+        out.extend(wrong(function, access).or_else(|| wide(function, access)));
     }
+}
+
+/// One value of more bytes than the argument of the only command of a case has: `put_user(n, (long __user
+/// *)arg)` behind an `_IOR('x', 1, int)`.
+fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    access.word.count.is_none().then_some(())?;
+    is_argument(function, &access.address).then_some(())?;
+    let case = Case::around(function, access.node)?;
+    let [label] = case.labels.as_slice() else {
+        return None;
+    };
+    let user = function.expression(access.user)?;
+    let of = space::pointee(function, &user)?;
+    let bytes = function.file.layout(&of)?.size;
+    // Of a narrow value no command has less.
+    (bytes > 1).then_some(())?;
+    let size = size(function, label)?;
+    let wrong = (1..bytes).contains(&size) && !case.asks(function, access, label);
+    wrong.then(|| {
+        let message = format!(
+            "{}() takes {bytes} bytes, and the argument of {label} has {size}",
+            access.word.name
+        );
+        let file = function.file;
+        file.violation(&INFO, access.span, "more than there is", message)
+    })
 }
 
 fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let count = access.bytes.as_ref()?;
-    let case = Case::around(function, access.node)?;
+    let case = Case::around(function, access.node).filter(|own| own.labels.len() > 1)?;
     is_argument(function, &access.address).then_some(())?;
     // Last what takes longest: each command is a macro of some header.
     let bytes = space::bytes(function, count)?;
@@ -72,7 +98,7 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     ))
 }
 
-/// A case of several commands.
+/// A case of one command or of several.
 struct Case<'t> {
     /// What is done.
     node: Node<'t>,
@@ -102,7 +128,7 @@ impl<'t> Case<'t> {
         };
         let labels = std::iter::once(node).chain(before).take(LABELS).map(label);
         let labels: Vec<String> = labels.collect::<Option<_>>()?;
-        (labels.len() > 1).then_some(Self {
+        Some(Self {
             node,
             command,
             labels,

@@ -363,9 +363,14 @@ fn where_it_lies(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<
 fn as_whole(function: &FunctionContext<'_>, access: &Access<'_>, own: &AsWhole) -> Violation {
     let file = function.file;
     let told = format!(
-        "{} bytes {} copied, the size of the whole, and {} has {}",
+        "{} bytes {} copied, the size of {}, and {} has {}",
         own.bytes,
         own.bound.map_or("are", |_| "may be"),
+        if own.other {
+            "another object"
+        } else {
+            "the whole"
+        },
         file.plain(own.member.span),
         own.own
     );

@@ -82,8 +82,14 @@ fn cast_alone(function: &FunctionContext<'_>) -> Vec<Violation> {
         };
         let number = value.uncast().1;
         let address = to.pointers > 0 && space::is_cast(function, &own, value);
-        let name = number.name().filter(|_| address);
-        let declared = name.and_then(|name| space::declared(function, name, number.span));
+        let declared = || match &number.term {
+            Term::Name(name) => space::declared(function, name, number.span),
+            Term::Member { .. } | Term::Element { .. } | Term::Behind(_) => {
+                space::type_of(function, number).map(|of| of.name)
+            }
+            _ => None,
+        };
+        let declared = address.then(declared).flatten();
         let file = function.file;
         let made = declared.and_then(|of| file.words.results().makes_address_of(&of));
         if let Some(call) = made {
