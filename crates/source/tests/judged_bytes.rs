@@ -190,6 +190,10 @@ fn memory_is_as_large_as_the_first_length_and_used_by_the_second() {
             "{found:?} {wrong}"
         );
     }
+    let stepped = format!(
+        "{first}\th.data = p;\n\tif (get_user(h.len, &m->len)) {{\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}}\n\tif (h.len > 5)\n\t\th.len = h.len - 5;\n\treturn reclaim(&h);"
+    );
+    assert_eq!(asked(&stepped), ["double-fetch"]);
     for right in [
         // Another pair.
         &format!(
@@ -199,6 +203,10 @@ fn memory_is_as_large_as_the_first_length_and_used_by_the_second() {
             "{first}\tif (get_user(again, &m->len) || again != n) {{\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}}\n\treturn fill(p, again);"
         ),
         &format!("{first}\treturn fill(p, n);"),
+        // Held down.
+        &format!(
+            "{first}\tif (get_user(n, &m->len)) {{\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}}\n\tn = min_t(u16, n, 8);\n\treturn fill(p, n);"
+        ),
     ] {
         assert_eq!(asked(right), NONE, "{right}");
     }

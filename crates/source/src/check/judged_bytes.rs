@@ -265,6 +265,9 @@ impl<'p, 't> Pair<'p, 't> {
         conditions: &[Span],
         by_permission: bool,
     ) -> Stand {
+        if is_stepped(function, node) {
+            return Stand::Other;
+        }
         if is_set(function, node) || is_refused(function, node) || is_size(function, node) {
             return Stand::Settled;
         }
@@ -438,6 +441,21 @@ fn is_by_permission(function: &FunctionContext<'_>, condition: Span) -> bool {
             .is_some_and(|(name, _)| words.access(name).is_none() && !function.may_fault(name))
     };
     all.iter().any(equal) && all.iter().any(says)
+}
+
+/// Whether a node takes what is made of itself: `x.len = x.len - 5`, `x.len -= 5`.
+fn is_stepped(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let around = function.above(node).filter(|_| is_set(function, node));
+    around.is_some_and(|own| match &function.expression_of(own).term {
+        // What a call makes of it may be bounded.
+        Term::Assignment(left, operator, value) => match &value.uncast().1.term {
+            Term::Binary(of, by, _) if operator == "=" => {
+                matches!(by.as_str(), "+" | "-") && of.uncast().1 == left.uncast().1
+            }
+            _ => matches!(operator.as_str(), "+=" | "-="),
+        },
+        _ => false,
+    })
 }
 
 /// Whether a node stands in what an access is given.
