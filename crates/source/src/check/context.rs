@@ -483,10 +483,9 @@ impl<'a> FunctionContext<'a> {
     /// Whether a way leads from what is read or written in one place to what is in the other.
     pub(crate) fn comes_to(&self, from: Span, to: Span) -> bool {
         let (from, to) = (self.touching(from), self.touching(to));
-        let from_there = from.iter().copied();
-        let reached = self.graph.reached_behind_any(from_there, |_| false);
+        let reached = self.graph.comes_behind(&from);
         to.iter()
-            .any(|at| from.contains(at) || reached.contains(at))
+            .any(|at| from.contains(at) || reached.contains(*at))
     }
 
     /// The same, or back.

@@ -14,6 +14,7 @@ mod held;
 mod joined;
 mod names;
 mod query;
+mod reached;
 mod splice;
 mod statement;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::hashed::HashSet;
 
 use super::graph::{Action, Flow, Node};
+use super::reached::NodeSet;
 
 impl Flow {
     /// Every node that ways from a node come to, itself included, where they end at
@@ -48,6 +49,27 @@ impl Flow {
         stops: impl Fn(usize, &Node) -> bool,
     ) -> HashSet<usize> {
         self.reached_until(from.into_iter().collect(), stops)
+    }
+
+    /// The same of what comes behind some nodes, for who asks of each whether it is among them.
+    pub(crate) fn comes_behind(&self, nodes: &[usize]) -> NodeSet {
+        let own = nodes.iter().filter_map(|at| self.nodes.get(*at));
+        let next = own.flat_map(|node| node.next.iter().map(|(_, next)| *next));
+        self.ways_from(next.collect(), |_| false)
+    }
+
+    /// The same from some nodes, these included, where they end at nodes that stop them.
+    pub(super) fn ways_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> NodeSet {
+        let (mut found, mut work) = (NodeSet::of(self.nodes.len()), from);
+        while let Some(at) = work.pop() {
+            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
+                continue;
+            };
+            if found.insert(at) {
+                work.extend(node.next.iter().map(|(_, next)| *next));
+            }
+        }
+        found
     }
 
     fn reached_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> HashSet<usize> {
