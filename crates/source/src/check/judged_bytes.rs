@@ -22,8 +22,9 @@ use super::refetched::{conditions_from, is_limited, is_refused, is_set, operands
 use super::space;
 use super::words::Permission;
 
-/// So many places of a function are asked what they are.
-const LOOKS: usize = 64;
+/// So many places of a function are asked what they are: twice as many as any function of a
+/// kernel has.
+const LOOKS: usize = 512;
 
 const LOOKED_AT: [&str; 3] = [
     "field_expression",
