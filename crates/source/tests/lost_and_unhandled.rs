@@ -373,7 +373,6 @@ fn a_value_is_wider_than_what_the_command_says() {
             "GET_ONE",
             "if (put_user(n, at))\n\t\t\treturn -EFAULT;\n\t\treturn 0;",
         ),
-        ("GET_BYTE", "return put_user(n, (int __user *)arg);"),
         (
             "SET_ONE",
             "if (get_user(n, (unsigned long __user *)arg))\n\t\t\treturn -EFAULT;\n\t\treturn set(d, n);",

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tollgate_defect::answer;
+
 use crate::calls::Kind;
+use crate::hashed::HashMap;
 use crate::lex::{Token, TokenKind, closing};
 use crate::span::Span;
 use crate::split::Body;
@@ -25,6 +28,7 @@ pub struct Learned {
     ends: Vec<EndWord>,
     arities: BTreeSet<(String, usize)>,
     users: BTreeSet<String>,
+    takers: BTreeSet<(String, usize)>,
     accesses: Vec<AccessWord>,
     lockers: Lockers,
 }
@@ -43,6 +47,7 @@ impl Learned {
         self.ends.extend(other.ends);
         self.arities.extend(other.arities);
         self.users.extend(other.users);
+        self.takers.extend(other.takers);
         self.accesses.extend(other.accesses);
         self.lockers.merge(other.lockers);
     }
@@ -64,6 +69,7 @@ impl Learned {
             let also = also_named(text, tokens, &self.users);
             self.users.extend(also);
         }
+        self.takers.extend(takers(text, tokens));
         self
     }
 }
@@ -111,6 +117,34 @@ pub(super) fn users<'t>(
     })
 }
 
+/// The functions that a file declares to take a pointer to user memory, and as which of their
+/// parameters.
+fn takers(text: &[u8], tokens: &[Token]) -> Vec<(String, usize)> {
+    let (mut depth, mut at, mut name) = (0_usize, 0, None);
+    let mut found = Vec::new();
+    let mut before: Option<&Token> = None;
+    for token in tokens {
+        match token.kind {
+            TokenKind::Punct(b'(') => {
+                if depth == 0 {
+                    (at, name) = (0, before.filter(|own| own.kind == TokenKind::Word));
+                }
+                depth += 1;
+            }
+            TokenKind::Punct(b')') => depth = depth.saturating_sub(1),
+            TokenKind::Punct(b',') if depth == 1 => at += 1,
+            TokenKind::Punct(b';' | b'{' | b'}') => depth = 0,
+            TokenKind::Word if depth == 1 && token.span.of(text) == b"__user" => {
+                let own = name.and_then(|own| answer::text(own.span.of(text)));
+                found.extend(own.map(|own| (own.to_owned(), at)));
+            }
+            _ => {}
+        }
+        before = Some(token);
+    }
+    found
+}
+
 impl CheckWords {
     /// The same words with what some files of the tree teach, where one may use
     /// what another defines; `learn` gives what they teach to who knows the words.
@@ -135,6 +169,11 @@ impl CheckWords {
     pub fn with_tree(&self, learned: &Learned) -> Self {
         let mut all = self.with(learned);
         all.users = Some(Arc::new(learned.users.iter().cloned().collect()));
+        let mut takers = HashMap::<String, Vec<usize>>::default();
+        for (name, at) in &learned.takers {
+            takers.entry(name.clone()).or_default().push(*at);
+        }
+        all.takers = Arc::new(takers);
         all
     }
 

@@ -8,6 +8,7 @@ mod named;
 mod numbers;
 mod ownership;
 mod results;
+mod users;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -91,6 +92,8 @@ pub struct CheckWords {
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
     pub(super) users: Option<Arc<HashSet<String>>>,
+    /// The functions that headers declare to take one, and as which of their parameters.
+    pub(super) takers: Arc<HashMap<String, Vec<usize>>>,
     clears: HashMap<String, Clears>,
     sizes: HashMap<String, Sizes>,
     fills: HashMap<String, Fills>,
@@ -221,6 +224,7 @@ impl CheckWords {
             named: Named::of(calls),
             numbers: Numbers::of(calls),
             users: None,
+            takers: Arc::default(),
             addresses: calls.each(|does| does.addresses),
             clears: calls.each(|does| does.clears),
             sizes: calls.each(|does| does.sizes),
@@ -416,12 +420,6 @@ impl CheckWords {
     /// Whether a call of that name gives the largest.
     pub(crate) fn gives_greatest(&self, name: &str) -> bool {
         self.numbers.greatest.contains(name)
-    }
-
-    /// Whether a header of the tree may declare something of that name as a pointer to user
-    /// memory.
-    pub(crate) fn may_be_users(&self, name: &str) -> bool {
-        self.users.as_ref().is_none_or(|users| users.contains(name))
     }
 
     /// Whether a call of that name makes an address of the user's of what it is given.

@@ -30,6 +30,9 @@ const INFO: RuleInfo = RuleInfo {
 /// architecture says in three which way it goes (`include/uapi/asm-generic/ioctl.h`).
 const SIZE: (u64, u64) = (16, 0x1fff);
 
+/// Bytes of an `int`.
+const INT: u64 = 4;
+
 /// So many commands of a case are looked at.
 const LABELS: usize = 16;
 
@@ -51,8 +54,8 @@ fn wide(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation
     let user = function.expression(access.user)?;
     let of = space::pointee(function, &user)?;
     let bytes = function.file.layout(&of)?.size;
-    // Of a narrow value no command has less.
-    (bytes > 1).then_some(())?;
+    // Few commands have less than an int, and each is a macro of some header.
+    (bytes > INT).then_some(())?;
     let size = size(function, label)?;
     let wrong = (1..bytes).contains(&size) && !case.asks(function, access, label);
     wrong.then(|| {

@@ -48,6 +48,10 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>, declares: bool) -> Opt
         .collect();
     // Last what takes longest.
     given.first()?;
+    let words = file.words;
+    if given.iter().all(|(at, _)| words.takes_users(name, *at)) {
+        return None;
+    }
     let takes = file.parameters(name)?;
     let kernels = |(at, _): &&(usize, &Expression)| {
         let own = takes.get(*at);

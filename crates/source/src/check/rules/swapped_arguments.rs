@@ -111,7 +111,8 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
     let (file, name) = (function.file, function.callee(call)?);
     let mut accesses = function.accesses.iter().chain(function.through);
     let known = file.words.knows(name) || file.words.addresses(name);
-    if known || accesses.any(|own| own.node == call) {
+    let never = || file.body_named(name).is_none() && file.words.never_takes_users(name);
+    if known || never() || accesses.any(|own| own.node == call) {
         return None;
     }
     let whole = function.expression_of(call);

@@ -1,0 +1,22 @@
+//! What the tree's headers declare as pointers to user memory.
+
+use super::CheckWords;
+
+impl CheckWords {
+    /// Whether a header of the tree may declare something of that name as a pointer to user
+    /// memory.
+    pub(crate) fn may_be_users(&self, name: &str) -> bool {
+        self.users.as_ref().is_none_or(|users| users.contains(name))
+    }
+
+    /// Whether a header of the tree declares a function of that name to take one there.
+    pub(crate) fn takes_users(&self, name: &str, at: usize) -> bool {
+        let taken = self.takers.get(name);
+        taken.is_some_and(|taken| taken.contains(&at))
+    }
+
+    /// Whether none does, of a tree all of whose headers were read.
+    pub(crate) fn never_takes_users(&self, name: &str) -> bool {
+        self.users.is_some() && !self.takers.contains_key(name)
+    }
+}
