@@ -85,7 +85,10 @@ pub(crate) fn are_again(
     };
     let conditions = conditions();
     let sizes = pair.sizes(function);
-    if conditions.is_empty() && sizes.is_empty() || function.pays().is_none() {
+    // Of two single values there is only one name for each.
+    let bytes = first.counted || second.counted || value;
+    let asked = bytes && !conditions.is_empty() || !sizes.is_empty();
+    if !asked || function.pays().is_none() {
         return false;
     }
     let judged = match value {
