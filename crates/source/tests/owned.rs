@@ -90,7 +90,7 @@ fn what_some_way_comes_to_with_it_is_not_used_behind() {
     for right in [
         "\tret = copy_to_user(p, k, n);\n\tif (ret) {\n\t\tkfree(k);\n\t\tret = -EFAULT;\n\t}\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
         "\tret = wait(d);\n\tif (ret)\n\t\tkfree(k);\n\tif (copy_to_user(p, &n, 8))\n\t\tn = 0;\n\tif (!ret)\n\t\tkfree(k);\n\treturn ret;",
-        "\tret = copy_to_user(p, k, n) ? -EFAULT : 0;\n\tif (d->on)\n\t\tret = wait(d);\n\tif (ret)\n\t\tkfree(k);\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
+        "\tret = copy_to_user(p, k, n) ? -EFAULT : 0;\n\tif (!ret && d->on)\n\t\tret = wait(d);\n\tif (ret)\n\t\tkfree(k);\n\tif (!ret)\n\t\td->k = k;\n\treturn ret;",
         "\tkfree(k);\n\tk = d->k;\n\tif (copy_to_user(p, k, n))\n\t\treturn -EFAULT;\n\treturn n;",
         "\tif (copy_to_user(p, k, n))\n\t\tgoto out;\n\tkfree(k);\n\treturn n;\nout:\n\tkfree(k);\n\treturn -EFAULT;",
     ] {
