@@ -13,7 +13,7 @@ const SHORT: usize = 16;
 /// So many short ones are kept, those that come first: it bounds the memory.
 const MANY: usize = 4096;
 
-/// So many bytes stay of a room: what nine of ten files of a kernel have.
+/// So many bytes stay of a room: what 85 of 100 files of 7.3 that copy to or from a program have.
 const ROOM: usize = 1 << 16;
 
 /// What is left by the files before.
@@ -46,7 +46,12 @@ impl Reused {
 
     /// Memory for a text, with anything in it.
     pub(crate) fn room(&self) -> Vec<u8> {
-        self.rooms.borrow_mut().pop().unwrap_or_default()
+        let left = self.rooms.borrow_mut().pop();
+        // All are in use: one is looked into from the other.
+        let Some(room) = left else {
+            return Vec::new();
+        };
+        room
     }
 
     /// Takes memory back.

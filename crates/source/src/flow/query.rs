@@ -408,7 +408,7 @@ impl Flow {
             node.action != Action::Join && holds(node.span)
                 || effects.any(|effect| holds(effect.span))
         };
-        let bare = self.ways_from(vec![0], |node| inside(by, node));
+        let bare = self.ways_from(vec![0], |_, node| inside(by, node));
         let nodes = self.nodes.iter().enumerate();
         let mut own = nodes.filter(|(_, node)| inside(&[at], node)).peekable();
         own.peek().is_some() && own.all(|(node, _)| !bare.contains(node))

@@ -25,6 +25,12 @@ impl NodeSet {
         let (word, bit) = place(node);
         self.0.get(word).is_some_and(|own| own & bit != 0)
     }
+
+    /// In their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        let bits = u64::BITS as usize;
+        (0..self.0.len() * bits).filter(|node| self.contains(*node))
+    }
 }
 
 /// Which word, and the bit in it.
@@ -48,5 +54,6 @@ mod tests {
         }
         assert!(!set.contains(1));
         assert!(!set.contains(5000));
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 64, 129]);
     }
 }

@@ -55,14 +55,18 @@ impl Flow {
     pub(crate) fn comes_behind(&self, nodes: &[usize]) -> NodeSet {
         let own = nodes.iter().filter_map(|at| self.nodes.get(*at));
         let next = own.flat_map(|node| node.next.iter().map(|(_, next)| *next));
-        self.ways_from(next.collect(), |_| false)
+        self.ways_from(next.collect(), |_, _| false)
     }
 
     /// The same from some nodes, these included, where they end at nodes that stop them.
-    pub(super) fn ways_from(&self, from: Vec<usize>, stops: impl Fn(&Node) -> bool) -> NodeSet {
+    pub(super) fn ways_from(
+        &self,
+        from: Vec<usize>,
+        stops: impl Fn(usize, &Node) -> bool,
+    ) -> NodeSet {
         let (mut found, mut work) = (NodeSet::of(self.nodes.len()), from);
         while let Some(at) = work.pop() {
-            let Some(node) = self.nodes.get(at).filter(|node| !stops(node)) else {
+            let Some(node) = self.nodes.get(at).filter(|node| !stops(at, node)) else {
                 continue;
             };
             if found.insert(at) {
@@ -81,17 +85,7 @@ impl Flow {
         from: Vec<usize>,
         stops: impl Fn(usize, &Node) -> bool,
     ) -> HashSet<usize> {
-        let mut found = HashSet::default();
-        let mut work = from;
-        while let Some(at) = work.pop() {
-            let Some(node) = self.nodes.get(at).filter(|node| !stops(at, node)) else {
-                continue;
-            };
-            if found.insert(at) {
-                work.extend(node.next.iter().map(|(_, next)| *next));
-            }
-        }
-        found
+        self.ways_from(from, stops).iter().collect()
     }
 
     /// Whether some way through the function passes none of the nodes that stop it.
