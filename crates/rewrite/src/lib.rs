@@ -9,6 +9,7 @@
     warn(clippy::disallowed_methods, clippy::let_underscore_must_use)
 )]
 
+mod asked;
 mod calls;
 mod custom;
 mod directives;
@@ -16,6 +17,7 @@ mod edit;
 mod fix;
 mod folders;
 mod gate;
+mod helper;
 mod include;
 mod instead;
 mod lines;
@@ -23,6 +25,7 @@ mod masks;
 mod message;
 mod offers;
 mod plan;
+mod planned;
 mod planning;
 mod prefix;
 mod probes;

@@ -3,7 +3,7 @@
 use tollgate_source::{Token, TokenKind, closing, tokens};
 
 /// Columns that a line should keep to: Documentation/process/coding-style.rst.
-const PREFERRED: usize = 80;
+pub(crate) const PREFERRED: usize = 80;
 
 /// Columns beyond which scripts/checkpatch.pl warns.
 const LONGEST: usize = 100;

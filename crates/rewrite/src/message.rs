@@ -8,7 +8,7 @@ use crate::styles::Form;
 use crate::target::argument;
 
 /// Columns of a commit message: Documentation/process/submitting-patches.rst.
-const COLUMNS: usize = 75;
+pub(crate) const COLUMNS: usize = 75;
 
 /// What the message is made of.
 pub(crate) struct Facts<'a> {
@@ -267,7 +267,7 @@ fn was_checked_elsewhere(plan: &Plan) -> bool {
     !apart && plan.run.sites.iter().any(|site| !site.range_check)
 }
 
-fn values(number: usize) -> String {
+pub(crate) fn values(number: usize) -> String {
     if number == 1 {
         "a value".to_owned()
     } else {
@@ -275,7 +275,7 @@ fn values(number: usize) -> String {
     }
 }
 
-fn windows(number: usize) -> String {
+pub(crate) fn windows(number: usize) -> String {
     if number == 1 {
         "1 window".to_owned()
     } else {

@@ -8,7 +8,7 @@ use crate::subject::Subject;
 
 mod address;
 mod advance;
-mod callers;
+pub(crate) mod callers;
 pub(crate) mod carried;
 mod chained;
 pub(crate) mod checked;

@@ -78,6 +78,11 @@ pub enum FixError {
         /// What is wrong.
         defect: Defect,
     },
+    /// A style in which no function is called with a window open.
+    #[error(
+        "the style {0} has no window that callers could open: leave out --into-callers, or --style"
+    )]
+    NoCallers(Style),
     /// The words that the analysis knows could not be read.
     #[error("{0}")]
     Analysis(String),
@@ -432,6 +437,27 @@ pub enum Reason {
     /// A size that no constant accesses serve.
     #[error("{0} bytes are no size for constant accesses: 1, 2, 4, or a multiple of 8 up to 64")]
     Size(u32),
+    /// A function that others than its file may call, or that gives something else.
+    #[error(
+        "it is no static function of a .c file that gives an int or a long, so that what its callers do with it is not known"
+    )]
+    NotStatic,
+    /// A function that the file defines more than once.
+    #[error(
+        "the file defines it {0} times, each for other configurations, and callers have one of them"
+    )]
+    Twice(usize),
+    /// A function for callers that goes both ways.
+    #[error("it reads and writes, and a window of its callers would be open for one way")]
+    HelperBothWays,
+    /// A result that a label does not stand for.
+    #[error("it gives {0}, and its callers' label would stand for -EFAULT alone")]
+    Gives(String),
+    /// No caller with accesses beside a call.
+    #[error(
+        "no caller behind it has an access beside a call of it that one window would take in; without --into-callers it gets a window of its own"
+    )]
+    NoCaller,
     /// No sizes at all.
     #[error("no sizes were given: say them with --sizes, such as --sizes 4,8,16")]
     NoSizes,

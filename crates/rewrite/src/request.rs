@@ -42,6 +42,8 @@ pub struct Request {
     /// Whether a copy of a structure may touch members that the function leaves
     /// alone: it writes them as zero, or reads them for nothing.
     pub touch_all_members: bool,
+    /// Whether the accesses of a static function happen in a window of its callers.
+    pub into_callers: bool,
     /// The sizes in bytes that get accesses of their own in the style
     /// `size-switch`.
     pub sizes: Vec<u32>,

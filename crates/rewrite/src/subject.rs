@@ -46,6 +46,11 @@ pub(crate) struct Subject<'a> {
     pub(crate) open_over_rounds: bool,
     /// Whether what a read fills may keep what it held after a fault.
     pub(crate) no_zero_on_fault: bool,
+    /// The function that is called with a window open, and stops at its first fault.
+    pub(crate) opened: Option<&'a str>,
+    /// Whether objtool looks for calls in a window of the file's architecture, or of one
+    /// that the file may be built for.
+    pub(crate) objtool: bool,
     /// What the style needs besides.
     pub(crate) styled: Styled<'a>,
 }
@@ -254,7 +259,7 @@ impl Subject<'_> {
     /// Whether code may stay inside the window: what indexes an array may call the
     /// handler of a bounds checker.
     pub(crate) fn stays(&self, place: Span) -> Result<(), Refusal> {
-        match self.flow.index_in(place) {
+        match self.flow.index_in(place).filter(|_| self.objtool) {
             Some(array) => Err(self.refuse(place, Reason::Index(self.at(array)))),
             None => Ok(()),
         }

@@ -8,10 +8,11 @@ pub(crate) mod variables;
 
 use std::collections::BTreeSet;
 
-use tollgate_source::{Direction, Jump, Span, StatementKind};
+use tollgate_source::{Direction, Expression, Jump, Site, Span, StatementKind};
 
 use crate::edit::Edit;
 use crate::gate::Opening;
+use crate::helper::Names;
 use crate::lines::{arm, call, reindent, tidy, untied, widest};
 use crate::plan::{Chained, Line, Part, Plan};
 use crate::refusal::Refusal;
@@ -457,6 +458,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         let Some(site) = plan.run.sites.get(index) else {
             return String::new();
         };
+        if self.subject.opened == Some(site.call.as_str()) {
+            return self.opened(site, label, indent);
+        }
         let head = match site.direction {
             Direction::Read => "unsafe_get_user",
             Direction::Write => "unsafe_put_user",
@@ -489,6 +493,18 @@ impl<'s, 'a> Writer<'s, 'a> {
             &[&value, &address, label],
             ");",
         )
+    }
+
+    /// A call of the function that is called with a window open.
+    fn opened(&self, site: &Site, label: &str, indent: &str) -> String {
+        let call_ = self.subject.expression(site.span);
+        let given = call_.as_ref().and_then(Expression::call);
+        let given = given.map_or(&[] as &[Expression], |(_, arguments)| arguments);
+        let given = given.iter().map(|own| self.argument(own.span));
+        let arguments: Vec<String> = given.chain([label.to_owned()]).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let name = Names::of(&site.call).unsafe_;
+        call(self.columns(), indent, &name, &arguments, ");")
     }
 
     fn argument(&self, span: Span) -> String {

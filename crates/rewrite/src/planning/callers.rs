@@ -80,7 +80,7 @@ fn returned_behind(subject: &Subject<'_>, label: &str) -> Option<Expression> {
     subject.expression(returned)
 }
 
-pub(super) fn is_static(subject: &Subject<'_>) -> bool {
+pub(crate) fn is_static(subject: &Subject<'_>) -> bool {
     let words = subject.tokens(subject.function.header);
     words
         .iter()
@@ -95,7 +95,7 @@ fn position(subject: &Subject<'_>, parameter: &str) -> Option<usize> {
 }
 
 /// The last word of each parameter of a function: its name, but for pointers to functions.
-pub(super) fn parameters(text: &[u8], header: Span, function: &str) -> Option<Vec<String>> {
+pub(crate) fn parameters(text: &[u8], header: Span, function: &str) -> Option<Vec<String>> {
     let all = tokens(text.get(..header.end)?, header.start).into_iter();
     let code: Vec<Token> = all.filter(Token::is_code).collect();
     let is_name = |token: &Token| token.span.of(text) == function.as_bytes();
@@ -103,6 +103,17 @@ pub(super) fn parameters(text: &[u8], header: Span, function: &str) -> Option<Ve
     let parts = arguments(&code, own + 1)?.into_iter();
     let last = |part: Vec<Token>| part.last().map(|token| token.span.text(text));
     parts.map(last).collect()
+}
+
+/// Where each parameter of a function is declared; nowhere for `(void)`.
+pub(crate) fn given(text: &[u8], header: Span, function: &str) -> Option<Vec<Span>> {
+    let all = tokens(text.get(..header.end)?, header.start).into_iter();
+    let code: Vec<Token> = all.filter(Token::is_code).collect();
+    let is_name = |token: &Token| token.span.of(text) == function.as_bytes();
+    let own = code.iter().position(is_name)?;
+    let parts = arguments(&code, own + 1)?.into_iter();
+    let whole = |part: Vec<Token>| Some(part.first()?.span.join(part.last()?.span));
+    parts.map(whole).collect()
 }
 
 /// What stands between the commas of a call or a header.

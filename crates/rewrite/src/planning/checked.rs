@@ -17,6 +17,7 @@ use tollgate_source::{Run, Span, Trait};
 use crate::gate::Plain;
 use crate::plan::{Checked, Line, Plan};
 use crate::planning::checked::body::Guard;
+pub(crate) use crate::planning::checked::body::plain;
 use crate::planning::checked::check::{Check, behind, check, is_loop};
 use crate::planning::checked::sites::Access;
 use crate::planning::fault::{are_alike, leaving};

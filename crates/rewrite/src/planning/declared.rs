@@ -52,13 +52,19 @@ pub(crate) struct Member {
 /// `a`, `b` of an access to `&object->a.b`, where every index is a number or a name; `a[0]` of
 /// `object->a` and `a[1]` of `object->a + 1`.
 pub(crate) fn path(subject: &Subject<'_>, site: &Site, object: &str) -> Option<Vec<Member>> {
-    let address = subject.expression(site.address)?;
-    let object = subject.written(object)?;
+    path_to(
+        &subject.expression(site.address)?,
+        &subject.written(object)?,
+    )
+}
+
+/// The same of an address and an object that are read already.
+pub(crate) fn path_to(address: &Expression, object: &Expression) -> Option<Vec<Member>> {
     match &address.term {
-        Term::Address(place) => members(place, &object),
-        Term::Member { .. } => element(members(&address, &object)?, "0".to_owned()),
+        Term::Address(place) => members(place, object),
+        Term::Member { .. } => element(members(address, object)?, "0".to_owned()),
         Term::Binary(array, operator, index) if operator == "+" => {
-            element(members(array, &object)?, index_of(index)?)
+            element(members(array, object)?, index_of(index)?)
         }
         _ => None,
     }
@@ -129,7 +135,16 @@ pub(crate) fn pointee(subject: &Subject<'_>, name: &str) -> Option<String> {
     declared(subject, name).map(|pointer| pointer.pointee())
 }
 
-/// The same without qualifiers and annotations.
+/// The same without qualifiers and annotations, `unsigned long` where that is a pointer.
+pub(crate) fn plain_pointee(subject: &Subject<'_>, name: &str) -> Option<String> {
+    let whole = pointee(subject, name)?;
+    let words = whole
+        .split(' ')
+        .filter(|word| !is_qualifier(word.as_bytes()));
+    Some(words.collect::<Vec<_>>().join(" "))
+}
+
+/// The same words whatever it points to.
 pub(crate) fn base(subject: &Subject<'_>, name: &str) -> Option<String> {
     let pointer = declared(subject, name)?;
     let words = pointer.words.iter().map(String::as_str);

@@ -61,7 +61,7 @@ pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, Str
         let named = filled.is_some_and(|e| plan.fault.names(subject, flow.name_of(e)));
         let shared = !filled.is_some_and(|e| is_own(subject, e));
         let shared = shared && matches!(plan.fault.jump, Jump::Return(_));
-        site.direction == Direction::Read && (named || !shared && is_seen(subject, plan, site))
+        reads(subject, site) && (named || !shared && is_seen(subject, plan, site))
     };
     let site = plan.run.sites.iter().find(looks)?;
     Some((site.value, subject.line(site.value)))
@@ -69,7 +69,7 @@ pub(crate) fn looked_at(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, Str
 
 /// What a read of the plan fills, and something may look at after a fault.
 pub(crate) fn seen(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, String)> {
-    let read = |site: &&Site| site.direction == Direction::Read && is_seen(subject, plan, site);
+    let read = |site: &&Site| reads(subject, site) && is_seen(subject, plan, site);
     let site = plan.run.sites.iter().find(read)?;
     Some((site.value, subject.line(site.value)))
 }
@@ -77,7 +77,7 @@ pub(crate) fn seen(subject: &Subject<'_>, plan: &Plan) -> Option<(Span, String)>
 /// The variable of a read, if something may look at it after a fault.
 fn cleared(subject: &Subject<'_>, plan: &Plan, index: usize) -> Result<Option<String>, Refusal> {
     let site = plan.run.sites.get(index);
-    let Some(site) = site.filter(|site| site.direction == Direction::Read) else {
+    let Some(site) = site.filter(|site| reads(subject, site)) else {
         return Ok(None);
     };
     let variable = subject.line(site.value);
@@ -128,12 +128,18 @@ pub(crate) fn said(subject: &Subject<'_>, plans: &[Plan]) -> Option<String> {
         let shared = filled.is_some_and(|filled| {
             !is_own(subject, filled) && is_shared(subject, plan, flow.name_of(filled))
         });
-        site.direction == Direction::Read && shared
+        reads(subject, site) && shared
     };
     let any = |plan: &Plan| plan.run.sites.iter().any(|site| kept(plan, site));
     let said = "After a fault, what the reads fill keeps what it held: get_user() made it zero. Nobody may rely on that.";
     let found = subject.no_zero_on_fault && plans.iter().any(any);
     found.then(|| said.to_owned())
+}
+
+/// Whether an access fills its argument; what a function that is called with a window open
+/// fills, it was asked itself.
+fn reads(subject: &Subject<'_>, site: &Site) -> bool {
+    site.direction == Direction::Read && subject.opened != Some(site.call.as_str())
 }
 
 /// Whether a fault did not end the reads: what they hold then is another thing.

@@ -314,7 +314,8 @@ impl Flow {
     }
 
     /// What a variable takes, where nothing else gives it anything.
-    pub(crate) fn only_value(&self, name: &str) -> Option<Span> {
+    #[must_use]
+    pub fn only_value(&self, name: &str) -> Option<Span> {
         let mut own = self.locals.iter().filter(|local| local.name == name);
         let declared = own.next().map(|local| local.declared);
         // `int x;`

@@ -68,6 +68,10 @@ pub(crate) struct Args {
     /// may look; the message of the patch says so
     #[arg(long)]
     no_zero_on_fault: bool,
+    /// Make a static function one that needs an open window, and open one around it and
+    /// what stands beside it in each caller of its file; style window alone
+    #[arg(long, requires = "targets")]
+    into_callers: bool,
     #[command(flatten)]
     shown: Asked<Documents>,
 }
@@ -108,6 +112,7 @@ pub(crate) fn run(args: Args, term: &Term) -> anyhow::Result<Exit> {
         stop_at_first_fault: args.stop_at_first_fault,
         open_over_rounds: args.open_over_rounds,
         no_zero_on_fault: args.no_zero_on_fault,
+        into_callers: args.into_callers,
     };
     fix::run(&request, term)
 }

@@ -77,6 +77,12 @@ fn check_flags(asked: &Request) -> anyhow::Result<()> {
             asked.style
         );
     }
+    if asked.into_callers && asked.style != Style::Window {
+        anyhow::bail!(
+            "--into-callers is for --style window, and the style is {}",
+            asked.style
+        );
+    }
     match &asked.output {
         Some(folder) if folder.exists() && !folder.is_dir() => anyhow::bail!(
             "--output {} is no folder; give one for the patches",
@@ -107,6 +113,7 @@ fn rewriting(asked: &Request, tree: &Tree, target: &Target) -> rewrite::Request 
         stop_at_first_fault: asked.stop_at_first_fault,
         open_over_rounds: asked.open_over_rounds,
         no_zero_on_fault: asked.no_zero_on_fault,
+        into_callers: asked.into_callers,
         touch_all_members: asked.touch_all_members,
         sizes: asked.sizes.clone(),
         macros: Vec::new(),

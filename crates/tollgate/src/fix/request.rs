@@ -38,6 +38,8 @@ pub(crate) struct Request {
     pub(crate) open_over_rounds: bool,
     /// Whether what a read fills may keep what it held after a fault.
     pub(crate) no_zero_on_fault: bool,
+    /// Whether the accesses of a static function happen in a window of its callers.
+    pub(crate) into_callers: bool,
     /// What is shown, and where the JSON goes.
     pub(crate) shown: Output,
 }

@@ -121,7 +121,7 @@ fn stays_inside(subject: &Subject<'_>, whole: &Statement, own: &Statement) -> bo
 }
 
 /// Whether what is no access may happen in a window.
-fn plain(subject: &Subject<'_>, gap: Span) -> Result<(), Refusal> {
+pub(crate) fn plain(subject: &Subject<'_>, gap: Span) -> Result<(), Refusal> {
     let flow = subject.flow;
     let copies = |kind: &EffectKind| matches!(kind, EffectKind::Write(write) if write.copies);
     let scope = |own: &Span| own.start > gap.start && own.start < gap.end;
