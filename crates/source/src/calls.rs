@@ -168,6 +168,9 @@ pub(crate) struct Does {
     pub(crate) source: Option<Source>,
     #[serde(default)]
     pub(crate) by_hand: bool,
+    pub(crate) defers: Option<usize>,
+    #[serde(default)]
+    pub(crate) lends: bool,
     pub(crate) fetched: Option<usize>,
     pub(crate) parses: Option<Parses>,
     #[serde(default)]

@@ -21,7 +21,7 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (place, call, opened) in calls(function) {
         if call.argument_of.is_some() {
-            out.extend(judged(function, &INFO, place, call, opened));
+            out.extend(judged(function, &INFO, place, &call.name, opened));
         }
     }
     for (node, place) in function.graph.nodes.iter().enumerate() {

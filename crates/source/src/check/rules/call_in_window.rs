@@ -6,8 +6,8 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::paths::Open;
 use crate::check::rule::{Look, Rule};
 use crate::check::words::Permission;
-use crate::flow::{Action, Call};
-use crate::lex::TokenKind;
+use crate::flow::{Action, Call, StatementKind};
+use crate::lex::{TokenKind, word_at};
 use crate::span::Span;
 use crate::wrappers::definition;
 
@@ -28,10 +28,42 @@ const INFO: RuleInfo = RuleInfo {
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (place, call, opened) in calls(function) {
         if call.argument_of.is_none() {
-            out.extend(judged(function, &INFO, place, call, opened));
+            out.extend(judged(function, &INFO, place, &call.name, opened));
         }
     }
+    rounds(function, out);
     gates(function, out);
+}
+
+/// Macros of loops of which all rounds happen in a window: what the head calls, it calls with
+/// the window open.
+fn rounds(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let text = function.file.text;
+    for own in &function.graph.statements {
+        let word = word_at(text, own.span.start);
+        let written = [b"for".as_slice(), b"while"].contains(&word.of(text));
+        if own.kind != StatementKind::Loop || written {
+            continue;
+        }
+        if let Some(opened) = around(function, own.span) {
+            out.extend(judged(function, &INFO, word, &word.text(text), opened));
+        }
+    }
+}
+
+/// Where the window was opened in which all of a place happens.
+fn around(function: &FunctionContext<'_>, place: Span) -> Option<Option<Span>> {
+    let nodes = function.graph.nodes.iter().enumerate();
+    let inside = nodes.filter(|(_, own)| place.contains(own.span));
+    let open = inside.map(|(node, _)| {
+        let mut states = function.paths.before.get(node)?.iter();
+        states.find_map(|state| state.open.last())
+    });
+    let open: Option<Vec<&Open>> = open.collect();
+    open?.first().map(|open| match open {
+        Open::Here(begin) => Some(function.place(*begin)),
+        Open::Caller => None,
+    })
 }
 
 /// Calls that no window may hold, between the two calls of a pair that opens the gate.
@@ -49,7 +81,7 @@ fn gates(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let forbidden = matches!(words.permission(&call.name), Permission::Forbidden(_));
         if let Some((_, begin)) = gate.filter(|_| forbidden && !known) {
             let opened = Some(function.place(*begin));
-            out.extend(judged(function, &INFO, place.span, call, opened));
+            out.extend(judged(function, &INFO, place.span, &call.name, opened));
         }
     }
 }
@@ -78,11 +110,10 @@ pub(super) fn judged(
     function: &FunctionContext<'_>,
     rule: &RuleInfo,
     place: Span,
-    call: &Call,
+    name: &str,
     opened: Option<Span>,
 ) -> Option<Violation> {
     let file = function.file;
-    let name = &call.name;
     if file.words.named_for_caller(name, ForCaller::Inside) {
         return None;
     }
@@ -108,7 +139,7 @@ pub(super) fn judged(
     violation.severity = severity;
     violation.confidence = confidence;
     let unknown = file.words.permission(name) == Permission::Unknown;
-    violation.unless_inline = Some(name.clone()).filter(|_| unknown);
+    violation.unless_inline = Some(name.to_owned()).filter(|_| unknown);
     // Of a window that a caller opened nothing is seen but that the function needs one: a
     // call is left of what calls something else by itself, inline or not.
     if let Some(inner) = left(function, name).filter(|_| unknown && opened.is_none()) {

@@ -40,6 +40,7 @@ mod macro_label;
 mod mismatched_end;
 mod misread_result;
 mod nested_window;
+mod nobodys_memory;
 mod other_layout;
 mod other_object_checked;
 mod outside_checked_range;
@@ -72,6 +73,7 @@ pub(crate) const RULES: &[Rule] = &[
     window_closed_twice::RULE,
     mismatched_end::RULE,
     nested_window::RULE,
+    nobodys_memory::RULE,
     unchecked_access::RULE,
     unchecked_begin::RULE,
     unsafe_outside_window::RULE,

@@ -14,6 +14,10 @@ pub(super) struct Memory {
     pub(super) sources: HashMap<String, Source>,
     /// What is read or written of the kernel's, of whatever argument.
     pub(super) by_hand: HashSet<String>,
+    /// Which argument is a function that runs later, with nobody's memory there.
+    pub(super) defers: HashMap<String, usize>,
+    /// What gives such a function somebody's.
+    pub(super) lends: HashSet<String>,
 }
 
 impl Memory {
@@ -23,6 +27,8 @@ impl Memory {
             fetches: calls.each(|does| does.fetches),
             sources: calls.each(|does| does.source),
             by_hand: calls.names(|does| does.by_hand).into_iter().collect(),
+            defers: calls.each(|does| does.defers),
+            lends: calls.names(|does| does.lends).into_iter().collect(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the tree's headers declare as pointers to user memory.
+//! What the tree's headers declare as pointers to user memory, and what runs where no program's
+//! memory is there.
 
 use super::CheckWords;
 
@@ -18,5 +19,16 @@ impl CheckWords {
     /// Whether none does, of a tree all of whose headers were read.
     pub(crate) fn never_takes_users(&self, name: &str) -> bool {
         self.users.is_some() && !self.takers.contains_key(name)
+    }
+
+    /// Which argument of a call of that name is a function that runs later, where nobody's memory
+    /// is the one that is there.
+    pub(crate) fn defers(&self, name: &str) -> Option<usize> {
+        self.memory.defers.get(name).copied()
+    }
+
+    /// Whether a call of that name gives what runs so somebody's memory.
+    pub(crate) fn lends_memory(&self, name: &str) -> bool {
+        self.memory.lends.contains(name)
     }
 }
