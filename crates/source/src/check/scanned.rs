@@ -179,31 +179,28 @@ fn passed(function: &FunctionContext<'_>, node: Node<'_>) -> Option<usize> {
     }
 }
 
-/// Where the value of a plain variable is needed behind the call, which nothing else has set.
+/// Where the value of a plain variable is needed behind the call, on a way on which nothing else has set
+/// it; none where it was set before.
 fn used(function: &FunctionContext<'_>, name: &str, call: Span) -> Option<Span> {
     let local = function
         .local_at(name, call)
-        .filter(|own| own.plain && !own.lasting)?;
+        .filter(|own| own.plain && !own.lasting && !own.initialised)?;
     let graph = function.graph;
-    let mut effects = graph
-        .effects
-        .iter()
-        .filter(|own| graph.name_of(own) == name);
-    let set = effects.any(|own| match &own.kind {
+    let own = |own: &&Effect| graph.name_of(own) == local.name && !call.contains(own.span);
+    let sets = |own: &Effect| match &own.kind {
         EffectKind::Write(write) => write.value.is_some() || write.next,
-        EffectKind::Address | EffectKind::Handed { by_address: true } => !call.contains(own.span),
+        EffectKind::Address | EffectKind::Handed { by_address: true } => true,
         EffectKind::Read | EffectKind::Handed { by_address: false } => false,
-    });
-    if set || local.initialised {
-        return None;
-    }
-    let needed = |own: &&Effect| {
-        let value = matches!(
-            own.kind,
-            EffectKind::Read | EffectKind::Handed { by_address: false }
-        );
-        value && own.span.start >= call.end && graph.name_of(own) == name
     };
-    let mut reads = graph.effects.iter().filter(needed).map(|own| own.span);
-    reads.find(|place| function.comes_to(call, *place))
+    let mut before = graph.effects.iter().filter(own);
+    let set = before.any(|own| sets(own) && function.comes_to(own.span, call));
+    let from = graph.nodes_in(call).next().filter(|_| !set)?;
+    let written = |node: &Step| graph.effects_at(node).iter().filter(own).any(sets);
+    let behind = graph.reached_behind(from, |node| written(node));
+    // What is read where it is set may be read before.
+    let reads = behind.into_iter().flat_map(|at| {
+        let effects = graph.effects_of(at).iter().filter(own);
+        effects.take_while(|own| !sets(own)).map(|own| own.span)
+    });
+    reads.min()
 }
