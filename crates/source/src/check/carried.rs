@@ -204,7 +204,7 @@ impl<'f, 'a> Walk<'f, 'a> {
 
 /// Whether a way is taken where the variable in that place is more than 0. Of a test that asks
 /// something else of it neither side is followed.
-fn leaves_something(function: &FunctionContext<'_>, place: usize, edge: &Edge) -> bool {
+pub(crate) fn leaves_something(function: &FunctionContext<'_>, place: usize, edge: &Edge) -> bool {
     let Edge::If(condition, holds) = edge else {
         return true;
     };

@@ -1,74 +1,251 @@
-//! Positions of a program in a file that are moved on by all that was asked for, where what is
-//! answered says that less was copied.
+//! What lasts and is moved on by all that a copy was asked for, where the function counts how much less
+//! it has copied: where a program stands in a file, what is left of a buffer.
+
+use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
+use crate::flow::{Edge, EffectKind};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
-use crate::site::span;
+use crate::site::{bare, span};
 use crate::span::Span;
 
-use super::carried::{assigned, given};
+use super::carried::{assigned, leaves_something};
 use super::context::FunctionContext;
 use super::known::Told;
 
 /// What is moved on too far.
 pub(crate) struct TooFar {
+    /// What it is.
+    pub(crate) what: Span,
     /// Where it is moved on.
     pub(crate) moved: Span,
-    /// The `return` of what was copied.
-    pub(crate) answered: Span,
+    /// Where what was copied is counted.
+    pub(crate) counted: Span,
 }
+
+/// So many copies of a function are followed.
+const MOST: usize = 16;
 
 /// `left = copy_to_user(to, from, n); *position += n; return n - left;`
-pub(crate) fn too_far(function: &FunctionContext<'_>, position: &str) -> Option<TooFar> {
-    let returns = function.graph.statements.iter().filter_map(given);
-    let mut all = returns.filter_map(|place| {
-        let own = function.expression(place)?;
-        let Term::Binary(whole, operator, left) = &own.uncast().1.term else {
+pub(crate) fn too_far(function: &FunctionContext<'_>) -> Option<TooFar> {
+    let copies = function
+        .calls
+        .iter()
+        .filter_map(|call| Left::of(function, *call));
+    let mut copies = copies.enumerate();
+    copies.find_map(|(at, own)| match function.stops_at(at, MOST) {
+        true => None,
+        false => own.too_far(),
+    })
+}
+
+/// The variable that takes how many bytes a copy left.
+struct Left<'f, 's> {
+    function: &'f FunctionContext<'s>,
+    name: String,
+    place: usize,
+    /// How many were asked for.
+    all: Expression,
+    /// Where it takes them: the node, and how many of its effects come before.
+    node: usize,
+    before: usize,
+}
+
+impl<'f, 's> Left<'f, 's> {
+    fn of(function: &'f FunctionContext<'s>, call: Node<'_>) -> Option<Self> {
+        let told = function.callee(call).and_then(|own| function.told(own));
+        (told == Some(Told::Left)).then_some(())?;
+        let mut copies = function.accesses.iter().chain(function.through);
+        let copy = copies.find(|own| own.span == span(call))?;
+        let all = copy.bytes.as_ref()?.uncast().1.clone();
+        let variable = function.expression_of(bare(assigned(function, copy.node)?));
+        let name = variable.name()?;
+        let graph = function.graph;
+        graph.local(name).filter(|own| own.plain && !own.lasting)?;
+        let takes = |own: &crate::flow::Effect| {
+            let written = matches!(own.kind, EffectKind::Write(_));
+            written && graph.name_of(own) == name && own.span.contains(span(call))
+        };
+        let (node, before) = (0..graph.nodes.len()).find_map(|at| {
+            let own = graph.effects_of(at).iter().position(takes)?;
+            Some((at, own + 1))
+        })?;
+        let place = graph.effects_of(node).get(before - 1)?.place;
+        Some(Self {
+            function,
+            name: name.to_owned(),
+            place,
+            all,
+            node,
+            before,
+        })
+    }
+
+    fn too_far(&self) -> Option<TooFar> {
+        let counted = self.counted();
+        let first = *counted.first()?;
+        let moves: Vec<Move> = self.moves();
+        if moves.is_empty() {
             return None;
-        };
-        let left = left.uncast().1.name().filter(|_| operator == "-")?;
-        is_left(function, left).then(|| (place, whole.uncast().1.clone(), left.to_owned()))
-    });
-    all.find_map(|(answered, whole, left)| {
-        let moved = moved_by(function, position, &whole)?;
-        let asked = is_asked(function, moved, &left);
-        (!asked && function.comes_to(moved, answered)).then_some(TooFar { moved, answered })
-    })
-}
-
-/// Whether a variable takes how many bytes a copy left.
-fn is_left(function: &FunctionContext<'_>, name: &str) -> bool {
-    function.calls.iter().any(|call| {
-        let told = function.callee(*call).and_then(|own| function.told(own));
-        let taken = (told == Some(Told::Left)).then(|| assigned(function, *call));
-        let taken = taken.flatten().map(|own| function.expression_of(own));
-        taken.is_some_and(|own| own.uncast().1.name() == Some(name))
-    })
-}
-
-/// Where what a pointer leads to is moved on by that: `*p += n`.
-fn moved_by(function: &FunctionContext<'_>, pointer: &str, by: &Expression) -> Option<Span> {
-    let mut found = None;
-    function.each_of(&["assignment_expression"], |node| {
-        let Term::Assignment(left, operator, value) = &function.expression_of(node).term else {
-            return;
-        };
-        let own = matches!(&left.term, Term::Behind(of) if of.uncast().1.name() == Some(pointer));
-        if own && operator == "+=" && value.uncast().1 == by {
-            found = found.or(Some(span(node)));
         }
-    });
-    found
+        let reached = self.reached();
+        moves.into_iter().find_map(|own| {
+            let counted = counted
+                .iter()
+                .find(|at| self.function.share_a_way(own.at, **at));
+            let on = reached.contains(&own.at);
+            (on && !self.is_mended(&own.place)).then_some(TooFar {
+                what: own.place.span,
+                moved: own.at,
+                counted: *counted.unwrap_or(&first),
+            })
+        })
+    }
+
+    fn is_left(&self, own: &Expression) -> bool {
+        own.uncast().1.name() == Some(&self.name)
+    }
+
+    /// Where what was copied is counted: `return n - left`, `done += n - left`, `n -= left`.
+    fn counted(&self) -> Vec<Span> {
+        let function = self.function;
+        let mut found = Vec::new();
+        function.each_of(&["binary_expression", "assignment_expression"], |node| {
+            let own = function.expression_of(node);
+            let counts = match &own.term {
+                Term::Binary(all, operator, left) => {
+                    let off = operator == "-" && self.is_left(left);
+                    off && *all.uncast().1 == self.all && is_kept(function, node)
+                }
+                Term::Assignment(all, operator, left) => {
+                    operator == "-=" && self.is_left(left) && **all == self.all
+                }
+                _ => false,
+            };
+            found.extend(counts.then(|| span(node)));
+        });
+        found
+    }
+
+    /// What lasts and is moved by all that was asked for.
+    fn moves(&self) -> Vec<Move> {
+        let function = self.function;
+        let mut found = Vec::new();
+        function.each_of(&["assignment_expression"], |node| {
+            let own = function.expression_of(node);
+            let Term::Assignment(place, operator, by) = &own.term else {
+                return;
+            };
+            let by = by.uncast().1;
+            let moved = match operator.as_str() {
+                "+=" | "-=" => *by == self.all,
+                "=" => matches!(&by.term, Term::Binary(_, sum, with) if sum == "+" && *with.uncast().1 == self.all),
+                _ => false,
+            };
+            if moved && lasts(function, place) {
+                found.push(Move {
+                    place: (**place).clone(),
+                    at: span(node),
+                });
+            }
+        });
+        found
+    }
+
+    /// What is done behind the copy where something may have been left, and before the number that
+    /// was asked for changes.
+    fn reached(&self) -> HashSet<Span> {
+        let graph = self.function.graph;
+        let (mut found, mut seen) = (HashSet::default(), HashSet::default());
+        let mut work = vec![(self.node, self.before)];
+        while let Some((at, from)) = work.pop() {
+            if from == 0 && !seen.insert(at) {
+                continue;
+            }
+            let mut effects = graph.effects_of(at).iter().skip(from);
+            let ends = effects.any(|own| {
+                let written = matches!(own.kind, EffectKind::Write(_));
+                let own_place = own.place == self.place && written;
+                let all =
+                    written && graph.is_whole(own) && Some(graph.name_of(own)) == self.all.name();
+                let ends = own_place || all;
+                if !ends && written {
+                    found.insert(own.span);
+                }
+                ends
+            });
+            let Some(node) = graph.nodes.get(at).filter(|_| !ends) else {
+                continue;
+            };
+            let ways = node.next.iter().filter(|(edge, _)| self.may_be_left(edge));
+            work.extend(ways.map(|(_, next)| (*next, 0)));
+        }
+        found
+    }
+
+    /// Whether something may have been left on a way.
+    fn may_be_left(&self, edge: &Edge) -> bool {
+        let Edge::If(condition, _) = edge else {
+            return true;
+        };
+        let own = self.function.graph.conditions.get(*condition);
+        let asked = own.and_then(|own| self.function.asked(own));
+        let of_all = asked.is_some_and(|own| match &own.uncast().1.term {
+            Term::Binary(_, _, right) => !right.is_zero(),
+            _ => false,
+        });
+        of_all || leaves_something(self.function, self.place, edge)
+    }
+
+    /// Whether what was left is taken off the same place again.
+    fn is_mended(&self, place: &Expression) -> bool {
+        let function = self.function;
+        let mut mended = false;
+        function.each_of(&["assignment_expression"], |node| {
+            let own = function.expression_of(node);
+            if let Term::Assignment(left, _, value) = &own.term {
+                mended |= **left == *place && value.any(&|part| self.is_left(part));
+            }
+        });
+        mended
+    }
 }
 
-/// Whether a condition around a place asks for a variable.
-fn is_asked(function: &FunctionContext<'_>, place: Span, name: &str) -> bool {
-    let node = function
-        .root
-        .descendant_for_byte_range(place.start, place.end);
-    let mut around = std::iter::successors(node, |own| function.above(*own));
-    around.any(|own| {
-        let condition = own.part("condition");
-        condition.is_some_and(|own| function.graph.names(span(own), name))
+/// Where something is moved.
+struct Move {
+    place: Expression,
+    at: Span,
+}
+
+/// Whether a place is there when the function has left: `*position`, `d->offset`.
+fn lasts(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    match &place.term {
+        Term::Behind(of) => of
+            .uncast()
+            .1
+            .name()
+            .is_some_and(|name| function.is_parameter(name)),
+        Term::Member { holder, arrow, .. } => {
+            *arrow && !matches!(holder.uncast().1.term, Term::Address(_)) || lasts(function, holder)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a number is given, or a variable takes it.
+fn is_kept<'t>(function: &FunctionContext<'t>, number: Node<'t>) -> bool {
+    let plain = |own: &Node<'_>| {
+        !matches!(
+            own.known_kind(),
+            "parenthesized_expression" | "cast_expression" | "conditional_expression"
+        )
+    };
+    let around = function.around(number).find(plain);
+    around.is_some_and(|own| {
+        matches!(
+            own.known_kind(),
+            "return_statement" | "assignment_expression" | "init_declarator"
+        )
     })
 }

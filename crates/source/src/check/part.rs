@@ -4,6 +4,7 @@ use tree_sitter::Node as Syntax;
 
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -21,12 +22,7 @@ pub(crate) fn only_whole(function: &FunctionContext<'_>, name: &str, copy: Span)
     let mut copies = function.accesses.iter().chain(function.through);
     let copy = copies.find(|own| own.span == copy)?;
     let bytes = copy.bytes.as_ref()?.uncast().1;
-    let own = |effect: &&Effect| graph.name_of(effect) == name;
-    let mut others = graph
-        .effects
-        .iter()
-        .filter(own)
-        .filter(|effect| !matches!(effect.kind, EffectKind::Write(_)));
+    let mut others = uses_of(function, name, copy.span).into_iter();
     let mut tests = Vec::new();
     function.each_of(&["binary_expression"], |node| {
         if graph.names(span(node), name) && is_of_whole(&function.expression_of(node), name, bytes)
@@ -36,6 +32,46 @@ pub(crate) fn only_whole(function: &FunctionContext<'_>, name: &str, copy: Span)
     });
     let only = others.all(|effect| tests.iter().any(|test: &Span| test.contains(effect.span)));
     tests.first().copied().filter(|_| only)
+}
+
+/// What is done with a variable behind where it takes what a call gives, and before it takes another
+/// value; all that is done with it where that is not to be seen.
+fn uses_of<'f>(function: &'f FunctionContext<'_>, name: &str, call: Span) -> Vec<&'f Effect> {
+    let graph = function.graph;
+    let named = |own: &Effect| graph.name_of(own) == name;
+    let written = |own: &Effect| matches!(own.kind, EffectKind::Write(_));
+    let takes = |own: &Effect| written(own) && named(own) && own.span.contains(call);
+    let first = (0..graph.nodes.len()).find_map(|at| {
+        let own = graph.effects_of(at).iter().position(takes)?;
+        Some((at, own + 1))
+    });
+    let Some(first) = first else {
+        let all = graph.effects.iter();
+        return all.filter(|own| named(own) && !written(own)).collect();
+    };
+    let (mut found, mut seen) = (Vec::new(), HashSet::default());
+    let mut work = vec![first];
+    while let Some((at, from)) = work.pop() {
+        if from == 0 && !seen.insert(at) {
+            continue;
+        }
+        let mut own = graph
+            .effects_of(at)
+            .iter()
+            .skip(from)
+            .filter(|own| named(own));
+        let again = own.any(|own| match &own.kind {
+            EffectKind::Write(write) => graph.is_whole(own) && !write.optional,
+            _ => {
+                found.push(own);
+                false
+            }
+        });
+        let ways = graph.nodes.get(at).filter(|_| !again);
+        let ways = ways.into_iter().flat_map(|own| own.next.iter());
+        work.extend(ways.map(|(_, next)| (*next, 0)));
+    }
+    found
 }
 
 /// The comparison of what a copy left, where that stands, with all that it was asked for: `if
@@ -88,11 +124,7 @@ pub(crate) fn only_any(
         }
     });
     let within = |effect: &Effect| tests.iter().any(|test: &Span| test.contains(effect.span));
-    let mut effects = graph.effects.iter();
-    let only = effects.all(|own| {
-        let written = matches!(own.kind, EffectKind::Write(_));
-        written || graph.name_of(own) != name || within(own)
-    });
+    let only = uses_of(function, name, span(copy)).into_iter().all(within);
     tests.first().copied().filter(|_| only && !one)
 }
 

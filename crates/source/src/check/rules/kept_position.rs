@@ -63,22 +63,18 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
 }
 
-/// A position that is moved on by all that was asked for, where a part may have been left.
+/// What lasts and is moved on by all that was asked for, where a part may have been left.
 fn moved_past(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
-    if !function.accesses.iter().any(gives_bytes) {
-        return;
-    }
-    let own = unbounded::position(function)
-        .and_then(|position| Some((too_far(function, &position)?, position)));
-    if let Some((own, position)) = own {
+    if let Some(own) = too_far(function) {
         let file = function.file;
         let message = format!(
-            "*{position} is moved on by all that was asked for, and {} answers how much of it was copied",
+            "{} is moved on by all that was asked for, and {} counts how much of it was copied",
+            file.plain(own.what),
             function.body.name
         );
         let mut violation = file.violation(&INFO, own.moved, "the rest is passed over", message);
-        let answered = file.mark(own.answered, "less, where a part was left");
-        violation.related.push(answered);
+        let counted = file.mark(own.counted, "less, where a part was left");
+        violation.related.push(counted);
         out.push(violation);
     }
 }
