@@ -81,13 +81,21 @@ impl<'h> Hanging<'h> {
     }
 
     /// Whether a byte is asked for before a place whether it is 0.
-    fn asks_for_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
+    pub(crate) fn asks_for_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
         let mut asks = false;
-        function.each_of(&["binary_expression", "unary_expression"], |node| {
+        let kinds = [
+            "binary_expression",
+            "unary_expression",
+            "parenthesized_expression",
+        ];
+        function.each_of(&kinds, |node| {
             if asks || node.end_byte() > at.start {
                 return;
             }
-            asks = match &function.expression_of(node).term {
+            let own = function.expression_of(node);
+            asks = match &own.term {
+                // `if (s[n - 1])`
+                Term::Element { .. } => is_asked(function, node) && self.is_byte(&own),
                 Term::Binary(left, _, right) => {
                     self.is_byte(left) && is_end(right) || self.is_byte(right) && is_end(left)
                 }
@@ -109,6 +117,13 @@ impl<'h> Hanging<'h> {
 
 fn is_in_loop<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> bool {
     function.around(node).any(is_loop)
+}
+
+/// Whether an `if` asks for nothing but that.
+fn is_asked<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> bool {
+    let around = function.above(node);
+    let around = around.filter(|own| own.known_kind() == "if_statement");
+    around.is_some_and(|own| own.part("condition").map(|own| own.id()) == Some(node.id()))
 }
 
 /// `'\n'`, `10`

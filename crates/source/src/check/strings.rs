@@ -34,6 +34,18 @@ pub(crate) struct Reading {
     within: bool,
 }
 
+impl Reading {
+    /// What a call reads as it is given it.
+    pub(crate) fn of(string: Expression, by: String) -> Self {
+        Self {
+            string,
+            by,
+            compared: false,
+            within: false,
+        }
+    }
+}
+
 /// So many functions one in the other are looked into for what they read.
 const DEEP: usize = 3;
 

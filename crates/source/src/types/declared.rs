@@ -14,6 +14,10 @@ pub(crate) struct Parameter {
     pub(crate) pointer: bool,
     /// Whether that leads to user memory.
     pub(crate) users: bool,
+    /// Whether it is a pointer to characters that nobody writes to: `const char *`.
+    pub(crate) text: bool,
+    /// Whether it is no pointer and no structure.
+    pub(crate) number: bool,
 }
 
 /// Tokens of the longest list of parameters that is read.
@@ -105,8 +109,13 @@ fn parameter(text: &[u8], tokens: &[Token]) -> Parameter {
     };
     // What a function pointer takes is its own affair.
     let grouped = tokens.iter().any(|own| own.is(b'('));
+    let pointer = !grouped && tokens.iter().any(|own| own.is(b'*') || own.is(b'['));
+    let once = tokens.iter().filter(|own| own.is(b'*')).count() == 1;
+    let users = word(b"__user");
     Parameter {
-        pointer: !grouped && tokens.iter().any(|own| own.is(b'*') || own.is(b'[')),
-        users: word(b"__user"),
+        pointer,
+        users,
+        text: pointer && once && !users && word(b"const") && word(b"char") && !word(b"unsigned"),
+        number: !grouped && !pointer && !word(b"struct"),
     }
 }

@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
+use crate::check::as_string::as_strings;
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
@@ -64,7 +65,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if told.any(|own| own.mark.span == span(*call)) {
             continue;
         }
-        for own in readings(function, *call) {
+        let mut read = readings(function, *call);
+        if read.is_empty() {
+            read = as_strings(function, *call);
+        }
+        for own in read {
             out.extend(unended(function, &copies, (span(*call), &own), &mut known));
         }
     }

@@ -1,0 +1,134 @@
+//! Bytes that go to a call which nobody knows, as a string: it is declared to take one, or the function
+//! has taken the newline off their end.
+
+use tree_sitter::Node;
+
+use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
+use crate::site::span;
+use crate::span::Span;
+use crate::types::Parameter;
+
+use super::context::FunctionContext;
+use super::hanging::{Hanging, is_end};
+use super::strings::Reading;
+
+/// The strings that a call takes so.
+pub(crate) fn as_strings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
+    let whole = function.expression_of(call);
+    let Term::Call(callee, given) = &whole.term else {
+        return Vec::new();
+    };
+    let name = callee.name();
+    if !given.iter().any(|own| is_bytes(function, own))
+        || name.is_some_and(|own| is_known(function, own))
+    {
+        return Vec::new();
+    }
+    let declared = name.and_then(|own| function.file.parameters(own));
+    let strings = given.iter().enumerate().filter(|(at, own)| {
+        let Some(name) = own.uncast().1.name().filter(|_| is_bytes(function, own)) else {
+            return false;
+        };
+        let is = |own: &str| own == name || leads_to(function, own, name);
+        let holds = |own: &Expression| own.any(&|part| part.name().is_some_and(is));
+        let takes = match &declared {
+            Some(declared) => declared.len() == given.len() && is_text(declared, *at),
+            None => is_trimmed(function, &holds, span(call)),
+        };
+        let asked = || Hanging::new(&holds).asks_for_end(function, span(call));
+        takes && !is_counted(function, given, *at) && !asked()
+    });
+    let by = format!("{}()", function.file.plain(callee.span));
+    let strings = strings.map(|(_, own)| Reading::of(own.uncast().1.clone(), by.clone()));
+    strings.collect()
+}
+
+/// Whether what a call does with a string is known, or may be looked at.
+fn is_known(function: &FunctionContext<'_>, name: &str) -> bool {
+    let words = function.file.words;
+    let known = words.knows(name) || words.frees(name) || words.gives_back(name);
+    known || function.file.body_named(name).is_some()
+}
+
+/// Whether an argument is a pointer or an array of the function's own.
+fn is_bytes(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let name = own.uncast().1.name();
+    let local = name.and_then(|name| function.local_at(name, own.span));
+    local.is_some_and(|own| !own.plain)
+}
+
+/// Whether a function is declared to take a text there, and no number beside it, or beside texts next to
+/// it, that may say how long it is.
+fn is_text(declared: &[Parameter], at: usize) -> bool {
+    let beside = |next: &dyn Fn(usize) -> Option<usize>| {
+        let mut others =
+            std::iter::successors(next(at), |at| next(*at)).map_while(|at| declared.get(at));
+        others.find(|own| !own.text).is_some_and(|own| own.number)
+    };
+    let counted = beside(&|at| at.checked_add(1)) || beside(&|at| at.checked_sub(1));
+    declared.get(at).is_some_and(|own| own.text) && !counted
+}
+
+/// Whether another argument tells how many bytes were copied there.
+fn is_counted(function: &FunctionContext<'_>, given: &[Expression], at: usize) -> bool {
+    let Some(name) = given.get(at).and_then(|own| own.uncast().1.name()) else {
+        return true;
+    };
+    let copied = function
+        .accesses
+        .iter()
+        .filter(|own| own.value_root == name);
+    let mut counts: Vec<Expression> = copied.filter_map(|own| own.bytes.clone()).collect();
+    let mut values = function.graph.assignments().filter(|(own, _)| *own == name);
+    let doubled = values.find_map(|(_, value)| {
+        let value = function.expression(value)?;
+        let (call, given) = value.uncast().1.call()?;
+        let count = function.duplicates(call)?.count;
+        given.get(count).cloned()
+    });
+    counts.extend(doubled);
+    let others = given.iter().enumerate().filter(|(own, _)| *own != at);
+    let mut others = others.map(|(_, own)| own);
+    others.any(|own| {
+        own.any(&|part| {
+            let named = part.name();
+            named.is_some_and(|named| {
+                counts
+                    .iter()
+                    .any(|own| own.any(&|part| part.name() == Some(named)))
+            })
+        })
+    })
+}
+
+/// Whether a 0 is put in place of a byte at the end of a string, where that stands there:
+/// `if (s[n - 1] == '\n') s[n - 1] = 0;`
+fn is_trimmed(
+    function: &FunctionContext<'_>,
+    holds: &dyn Fn(&Expression) -> bool,
+    before: Span,
+) -> bool {
+    let mut hanging = Hanging::new(holds);
+    let mut found = false;
+    function.each_of(&["assignment_expression"], |node| {
+        let early = !found && node.end_byte() <= before.start;
+        let Some(left) = node.part("left").filter(|_| early) else {
+            return;
+        };
+        let place = function.expression_of(left);
+        let element = matches!(place.term, Term::Element { .. } | Term::Behind(_)) && holds(&place);
+        let end = node
+            .part("right")
+            .is_some_and(|own| is_end(&function.expression_of(own)));
+        found = element && end && hanging.takes(function, node);
+    });
+    found
+}
+
+/// Whether a variable leads to another one: `char *end = s + n - 1;`
+fn leads_to(function: &FunctionContext<'_>, own: &str, name: &str) -> bool {
+    let mut values = function.graph.assignments().filter(|(to, _)| *to == own);
+    let named = |value: &Expression| value.any(&|part| part.name() == Some(name));
+    values.any(|(_, value)| function.expression(value).is_some_and(|own| named(&own)))
+}
