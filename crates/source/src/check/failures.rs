@@ -16,6 +16,9 @@ const MOST: usize = 256;
 /// So many states of its nodes are followed behind each; a function with more gives anything.
 const STATES: usize = 4096;
 
+/// So many calls of a condition are gone back over.
+const CALLED: usize = 2;
+
 /// A condition behind which one way gives nothing but errors, and the other goes on.
 pub(crate) struct Failure {
     /// The condition, as the graph numbers them.
@@ -90,7 +93,7 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
             // What the function is called with is no error number of another's.
             let asked = function.graph.conditions.get(condition)?.reads.iter();
             let asked = asked.filter(|own| function.graph.places.as_local(**own).is_some());
-            let asked: Vec<usize> = asked.copied().collect();
+            let asked: Vec<usize> = asked.copied().chain(stored(function, node)).collect();
             let fails = |from| gives_errors(function, from, &asked);
             let (fault, success) = match (fails(one), fails(other)) {
                 (true, false) => (one, other),
@@ -110,6 +113,23 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
             })
         });
     own.collect()
+}
+
+/// The places that take an error number right before a way divides: `ret = -EINVAL; if (a) goto out;`
+fn stored(function: &FunctionContext<'_>, fork: usize) -> Vec<usize> {
+    let graph = function.graph;
+    // A way divides behind what its condition calls.
+    let (mut first, mut nodes) = (fork, vec![fork]);
+    while let Some(before) = first.checked_sub(1)
+        && nodes.len() <= CALLED
+        && let Some(node) = graph.nodes.get(before)
+        && matches!((&node.action, node.next.as_slice()), (Action::Call(_), [(Edge::Always, next)]) if *next == first)
+    {
+        nodes.push(before);
+        first = before;
+    }
+    let nodes = nodes.into_iter().rev();
+    nodes.fold(Vec::new(), |held, at| behind(function, at, held))
 }
 
 /// Whether every way from a node returns an error number, or a variable that the condition before it has asked,

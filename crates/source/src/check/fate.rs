@@ -179,16 +179,9 @@ fn asked(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Fate> {
 
 /// Whether a comparison of what a call gives holds where it failed, or where it did not.
 fn compared(own: &Expression) -> Option<bool> {
-    let zero = || match &own.term {
-        Term::Binary(_, operator, right) if right.is_zero() => match operator.as_str() {
-            "!=" => Some(true),
-            "==" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    };
     let test = Test::of(own).filter(|own| own.holds);
-    test.map(|own| own.holds).or_else(zero)
+    let test = test.or_else(|| Test::of_zero(own));
+    test.map(|own| own.holds)
 }
 
 /// Whether a node is, or is a part of, the condition of a statement: what `?:` makes of it
@@ -250,6 +243,19 @@ impl<'e> Test<'e> {
             ">=" if right.is_zero() => false,
             "==" if is_error(right) => true,
             "!=" if is_error(right) => false,
+            _ => return None,
+        };
+        Some(Self { of, holds })
+    }
+
+    /// `ret != 0`, `ret == 0`
+    fn of_zero(own: &'e Expression) -> Option<Self> {
+        let Term::Binary(of, operator, right) = &own.term else {
+            return None;
+        };
+        let holds = match operator.as_str() {
+            "!=" if right.is_zero() => true,
+            "==" if right.is_zero() => false,
             _ => return None,
         };
         Some(Self { of, holds })
@@ -387,7 +393,7 @@ impl<'f> Walk<'f> {
         let error = match asks {
             true => Some(true),
             false => self.function.asked(own).and_then(|own| {
-                let test = Test::of(&own)?;
+                let test = Test::of(&own).or_else(|| Test::of_zero(&own))?;
                 test.of.name().map(|_| test.holds)
             }),
         };

@@ -13,6 +13,7 @@ use crate::site::span;
 use crate::span::Span;
 
 use super::context::FunctionContext;
+use super::held_inside::{Holder, Part};
 use super::words::{CheckWords, OwnerName};
 
 /// What a mention of such a variable does with what it leads to.
@@ -45,11 +46,16 @@ pub(crate) struct Owner<'f, 's> {
     given: HashMap<usize, Span>,
     /// What the mentions at each node do, in order; of those alone that have one.
     at: BTreeMap<usize, Vec<Use>>,
+    /// The function's own structures that have it as well.
+    holders: Vec<Holder>,
     /// What is read where an `if` asks whether to give it back.
     asked: HashSet<usize>,
     /// The conditions that hold where it leads to nothing, and how they hold there.
     nothing: HashMap<usize, bool>,
 }
+
+/// So many structures of the function's that have the value as well are looked at.
+const HOLDERS: usize = 4;
 
 impl<'f, 's> Owner<'f, 's> {
     /// The variables of the function that some call is given to give back what they lead to.
@@ -82,10 +88,25 @@ impl<'f, 's> Owner<'f, 's> {
     fn of(function: &'f FunctionContext<'s>, local: &'f Local, releases: Releases) -> Self {
         let (mut uses, mut given) = (BTreeMap::new(), HashMap::new());
         let own = function.mentions(&local.name);
+        let mut holders = Vec::new();
         for node in own.filter(|node| local.scope.contains(span(*node))) {
-            uses.insert(node.start_byte(), Mention { function, releases }.of(node));
+            let mention = Mention { function, releases };
+            let (own, holder) = mention.of(node);
+            uses.insert(node.start_byte(), own);
+            holders.extend(holder);
             let call = call_around(function, node);
             given.extend(call.map(|call| (node.start_byte(), span(call))));
+        }
+        for holder in holders.iter().take(HOLDERS) {
+            for node in function.mentions(&holder.root) {
+                let mention = Mention { function, releases };
+                let Some(own) = mention.of_holder(holder, node) else {
+                    continue;
+                };
+                uses.insert(node.start_byte(), own);
+                let call = call_around(function, node);
+                given.extend(call.map(|call| (node.start_byte(), span(call))));
+            }
         }
         let mut owner = Self {
             function,
@@ -93,6 +114,7 @@ impl<'f, 's> Owner<'f, 's> {
             uses,
             given,
             at: BTreeMap::new(),
+            holders,
             asked: HashSet::new(),
             nothing: HashMap::new(),
         };
@@ -182,7 +204,7 @@ impl<'f, 's> Owner<'f, 's> {
         }
         for at in 0..graph.nodes.len() {
             let effects = graph.effects_of(at).iter();
-            for effect in effects.filter(|own| graph.name_of(own) == self.local.name) {
+            for effect in effects.filter(|own| self.is_named(graph.name_of(own))) {
                 let place = effect.span.start..effect.span.end;
                 let own = self.uses.range(place);
                 let own = own.filter(|(start, _)| !seen.contains(*start));
@@ -190,6 +212,11 @@ impl<'f, 's> Owner<'f, 's> {
             }
         }
         all
+    }
+
+    /// Whether a place is the variable's, or of a structure that has its value.
+    fn is_named(&self, name: &str) -> bool {
+        name == self.local.name || self.holders.iter().any(|own| own.root == name)
     }
 
     /// Whether a macro that is followed by a block names it, as list_for_each_entry() does: it
@@ -454,8 +481,36 @@ struct Mention<'f, 's> {
 }
 
 impl Mention<'_, '_> {
-    /// What a mention does.
-    fn of(&self, node: Node<'_>) -> Use {
+    /// What a mention does, and the function's own structure that has it behind that as well.
+    fn of<'t>(&self, node: Node<'t>) -> (Use, Option<Holder>) {
+        let own = self.does(node);
+        let holder = (own == Use::HandedOn)
+            .then(|| Holder::of(self.function, outermost(self.function, node)))
+            .flatten();
+        match holder {
+            Some(_) => (Use::Used, holder),
+            None => (own, None),
+        }
+    }
+
+    /// What a mention of such a structure does; none where it has to do with another member.
+    fn of_holder(&self, holder: &Holder, node: Node<'_>) -> Option<Use> {
+        let given = |address: Node<'_>| {
+            let around = self.function.above(outermost(self.function, address));
+            match around.filter(|own| own.known_kind() == "argument_list") {
+                Some(list) => self.given(list, true),
+                None => Use::HandedOn,
+            }
+        };
+        match holder.part(self.function, node) {
+            Part::Own(own) => Some(self.does(own)),
+            Part::Address(address) => Some(given(address)),
+            Part::Other => None,
+        }
+    }
+
+    /// What a mention does by itself.
+    fn does(&self, node: Node<'_>) -> Use {
         let own = outermost(self.function, node);
         let Some(parent) = self.function.above(own) else {
             return Use::HandedOn;

@@ -5,6 +5,7 @@ use crate::check::context::FunctionContext;
 use crate::check::failures::{asks_itself, failures};
 use crate::check::fate::{Arm, fallible, fate};
 use crate::check::kept_member::{Kept, kept_members};
+use crate::check::kept_place::kept_places;
 use crate::check::kept_result::kept_results;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -79,6 +80,13 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     for own in kept_members(function) {
         out.push(of_member(function, &own));
+    }
+    for own in kept_places(function) {
+        let behind = match own.access {
+            Some(_) => ("a fault", own.access),
+            None => ("an error", None),
+        };
+        out.push(kept(function, &own.name, own.taken, behind, own.exit));
     }
     let (taken, unlinked) = (taken(function), unlinked(function));
     let counts = |name: &str| taken.contains(name) || unlinked.iter().any(|(own, _)| own == name);
