@@ -323,3 +323,189 @@ fn what_a_text_may_have_had_nothing_for_is_used_before_it_is_set() {
         assert_eq!(with(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn an_error_is_not_put_over_by_what_an_access_gives() {
+    let with = |then: &str| of("", &format!("{then}\n\treturn ret;"));
+    let work = "\tret = run(d, &r);\n\tstop(d);\n";
+    for end in [
+        "\tret = copy_to_user(u, &r, sizeof(r)) ? -EFAULT : 0;",
+        "\tret = put_user(r.id, &u->id);",
+        "\tr.len = d->len;\n\tunlock(d);\n\tret = put_user(r.len, &u->len);",
+    ] {
+        for wrong in [
+            format!("\tret = start(d);\n\tif (ret)\n\t\tgoto out;\n{work}out:\n{end}"),
+            format!(
+                "\tret = start(d);\n\tif (ret < 0) {{\n\t\tpr_err(\"no\");\n\t\tgoto out;\n\t}}\n{work}out:\n{end}"
+            ),
+            format!(
+                "\tret = start(d);\n\tif (!ret) {{\n\t\trun(d, &r);\n\t\tif (d->on)\n\t\t\tstop(d);\n\t}}\n{end}"
+            ),
+            format!(
+                "\tif (r.id > 8) {{\n\t\tret = -EINVAL;\n\t\tgoto out;\n\t}}\n{work}out:\n{end}"
+            ),
+            format!(
+                "\tswitch (r.id) {{\n\tcase 1:\n\t\tret = run(d, &r);\n\t\tif (ret)\n\t\t\treturn ret;\n\t\tbreak;\n\tdefault:\n\t\tret = -EINVAL;\n\t\tbreak;\n\t}}\n{end}"
+            ),
+        ] {
+            assert_eq!(with(&wrong), ["swallowed-fault"], "{wrong}");
+        }
+        for right in [
+            format!("\tret = start(d);\n\tif (ret)\n\t\treturn ret;\n{work}{end}"),
+            // What comes first holds for all that is not done.
+            format!("\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n{end}\nout:"),
+            // It is asked first.
+            format!(
+                "\tret = start(d);\n\tif (ret)\n\t\tgoto out;\n{work}out:\n\tif (ret)\n\t\treturn ret;\n{end}"
+            ),
+            format!(
+                "\tint err = start(d);\n\n\tif (err)\n\t\tgoto out;\n\trun(d, &r);\nout:\n{end}\n\tif (err)\n\t\tret = err;"
+            ),
+            // It is only logged.
+            format!("\tret = start(d);\n\tif (ret)\n\t\tpr_warn(\"no\");\n{end}"),
+            // The second way does the same.
+            format!("\tret = fast(d, &r);\n\tif (ret) {{\n{end}\n\t}}"),
+        ] {
+            assert_eq!(with(&right), NONE, "{right}");
+        }
+    }
+}
+
+#[test]
+fn what_counts_or_gives_an_error_is_given_back() {
+    let with = |then: &str| of("", then);
+    let take = "\tret = dev_get_access(d);\n\tif (ret)\n\t\treturn ret;\n";
+    let end = "\tret = run(d, &r);\n\tdev_put_access(d);\n\treturn ret;";
+    for wrong in [
+        format!("{take}\tif (r.id > 8)\n\t\treturn -EINVAL;\n{end}"),
+        format!("{take}\tif (kstrtoul(r.text, 0, &r.id))\n\t\treturn -EINVAL;\n{end}"),
+        format!("{take}\tif (get_user(d->id, &u->id))\n\t\treturn -EFAULT;\n{end}"),
+        format!(
+            "\tif (dev_get_access(d))\n\t\treturn -EBUSY;\n\tif (r.id > 8)\n\t\treturn -EINVAL;\n{end}"
+        ),
+        format!(
+            "\tret = dev_get_access(d);\n\tif (ret < 0)\n\t\tgoto out;\n\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n\tret = run(d, &r);\n\tdev_put_access(d);\nout:\n\treturn ret;"
+        ),
+    ] {
+        assert_eq!(with(&wrong), ["kept-lock"], "{wrong}");
+    }
+    for right in [
+        format!("{take}{end}"),
+        format!("\tif (r.id > 8)\n\t\treturn -EINVAL;\n{take}{end}"),
+        format!(
+            "{take}\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n\tret = run(d, &r);\nout:\n\tdev_put_access(d);\n\treturn ret;"
+        ),
+        // A number of the device, and what finds something.
+        format!(
+            "\tret = dev_get_count(d, &r.len);\n\tif (ret)\n\t\treturn ret;\n\tif (r.len > 8)\n\t\treturn -EINVAL;\n\treturn dev_put_count(d, r.len);"
+        ),
+        format!("{take}\tif (r.id > 8)\n\t\treturn -EINVAL;\n\treturn 0;"),
+    ] {
+        assert_eq!(with(&right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn what_was_copied_is_not_all_that_was_asked_for() {
+    let with = |then: &str| {
+        rules(&format!(
+            "static ssize_t f(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tssize_t got;\n\n\tgot = simple_write_to_buffer(d->text, sizeof(d->text), at, u, count);\n{then}\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\nstruct dev {{ char text[64]; size_t len; }};\n"
+        ))
+    };
+    for wrong in [
+        "\tif (got < 0)\n\t\treturn got;\n\td->len += count;\n\tif (got < count)\n\t\treturn got;\n\treturn send(d, d->len) ?: count;",
+        "\tif (got <= 0)\n\t\treturn got;\n\td->len += count;\n\treturn got;",
+        "\tif (got > 0)\n\t\td->len += count;\n\treturn got;",
+    ] {
+        assert_eq!(with(wrong), ["kept-position"], "{wrong}");
+    }
+    for right in [
+        "\tif (got < 0)\n\t\treturn got;\n\td->len += got;\n\treturn got;",
+        "\tif (got != count)\n\t\treturn got < 0 ? got : -EIO;\n\td->len += count;\n\treturn got;",
+        "\tif (got < 0)\n\t\treturn got;\n\tif (got == count)\n\t\td->len += count;\n\treturn got;",
+    ] {
+        assert_eq!(with(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn what_a_call_judged_is_not_fetched_over() {
+    let with = |between: &str, second: &str, then: &str| {
+        rules(&format!(
+            "struct info {{ u64 flags; u64 rest[7]; }};\nstruct add {{ u64 info; u64 length; }};\n\
+             static int judge(struct info *i)\n{{\n\tif (i->flags & 7)\n\t\treturn -EINVAL;\n\treturn 0;\n}}\n\
+             static long f(struct encl *e, void __user *u)\n{{\n\tstruct add a;\n\tstruct info info;\n\tunsigned long c;\n\tint ret = 0;\n\n\
+             \tif (copy_from_user(&a, u, sizeof(a)))\n\t\treturn -EFAULT;\n\tif (copy_from_user(&info, (void __user *)a.info, sizeof(info)))\n\t\treturn -EFAULT;\n\
+             {between}\n\tfor (c = 0; c < a.length; c++) {{\n{second}\t\t{then}\n\t\tif (ret)\n\t\t\tbreak;\n\t}}\n\treturn ret;\n}}\n"
+        ))
+    };
+    let again = "\t\tif (copy_from_user(&info, (void __user *)a.info, sizeof(info)))\n\t\t\treturn -EFAULT;\n";
+    let add = "ret = add_page(e, c, &info);";
+    for judged in [
+        "\tif (judge(&info))\n\t\treturn -EINVAL;",
+        "\tret = judge(&info);\n\tif (ret)\n\t\treturn ret;",
+        "\tif (!is_right(e, &info))\n\t\treturn -EINVAL;",
+    ] {
+        assert_eq!(with(judged, again, add), ["double-fetch"], "{judged}");
+        assert_eq!(
+            with(judged, again, "add_page(e, c, &info);"),
+            ["double-fetch"],
+            "{judged}"
+        );
+        assert_eq!(with(judged, "", add), NONE, "{judged}");
+    }
+    let judged = "\tif (judge(&info))\n\t\treturn -EINVAL;";
+    let both = format!("{again}\t\tif (judge(&info))\n\t\t\treturn -EINVAL;\n");
+    assert_eq!(with(judged, &both, add), NONE);
+    let member = format!("{again}\t\tif (info.flags & 7)\n\t\t\treturn -EINVAL;\n");
+    assert_eq!(with(judged, &member, add), NONE);
+    // Nobody has judged it.
+    assert_eq!(with("\tshow(&info);", again, add), NONE);
+}
+
+#[test]
+fn a_pointer_of_the_functions_own_leads_to_what_was_fetched_again() {
+    let with = |declared: &str, address: &str, then: &str| {
+        rules(&format!(
+            "struct props {{ u32 num; u32 props; }};\n\
+             static long f(struct dev *d, unsigned long arg)\n{{\n{declared}\n\tvoid __user *u = (void __user *)arg;\n\tint err = 0;\n\n\
+             \tif (copy_from_user(&prop, {address}, sizeof(prop)))\n\t\treturn -EFAULT;\n\tp = &prop;\n\tif (!p->num || p->num > 64)\n\t\treturn -EINVAL;\n\
+             \tfill(d, p->num);\n{then}\n\treturn err;\n}}\n"
+        ))
+    };
+    let other = "\tif (d->on) {\n\t\tstruct props *p = d->props;\n\n\t\tp = d->others;\n\t\tshow(p);\n\t}\n";
+    for declared in [
+        "\tstruct props prop, *p;",
+        "\tstruct props prop, *p = NULL;",
+    ] {
+        for address in ["u", "compat_ptr(arg)", "(void __user *)arg"] {
+            let again = format!("copy_from_user(&prop, {address}, sizeof(prop))");
+            for wrong in [
+                format!("\tif ({again})\n\t\treturn -EFAULT;\n\tsend(d, p->num);"),
+                format!(
+                    "\tif ({again} ||\n\t    copy_to_user(u + 8, d->buf, p->num * sizeof(u64)))\n\t\terr = -EFAULT;"
+                ),
+                format!(
+                    "{other}\tif ({again})\n\t\treturn -EFAULT;\n\terr = put_user(d->of[p->num], (int __user *)u);"
+                ),
+            ] {
+                assert_eq!(
+                    with(declared, address, &wrong),
+                    ["double-fetch"],
+                    "{declared} {wrong}"
+                );
+            }
+            for right in [
+                "\tsend(d, p->num);".to_owned(),
+                format!(
+                    "\tif ({again})\n\t\treturn -EFAULT;\n\tif (p->num > 64)\n\t\treturn -EINVAL;\n\tsend(d, p->num);"
+                ),
+                format!("\tif ({again})\n\t\treturn -EFAULT;\n\tsend(d, p->props);"),
+            ] {
+                assert_eq!(with(declared, address, &right), NONE, "{declared} {right}");
+            }
+        }
+    }
+}

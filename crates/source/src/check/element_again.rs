@@ -13,7 +13,7 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fetch::{Fetch, is_member_behind};
-use super::fetched::is_told;
+use super::fetched::{is_all_of, is_told};
 use super::refetched::{is_compared, is_refused, is_set};
 
 /// So many elements of a function are asked whether a way leads to them.
@@ -185,6 +185,61 @@ pub(crate) fn is_over_judged(
         touched |= behind && function.expression_of(node).root().name() == Some(root);
     });
     !touched
+}
+
+/// Whether the second fetch goes over all of what a call has judged, and another one is given it as it came
+/// then: not the one that has judged it, and nothing is asked of a member.
+pub(crate) fn is_over_judged_whole(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+    conditions: &[Span],
+) -> bool {
+    let root = second.value_root.as_str();
+    let same = first.all && second.all && first.value_root == root && first.value == second.value;
+    if !same || root.is_empty() {
+        return false;
+    }
+    let words = function.file.words;
+    let given = |call: &Node<'_>| {
+        let whole = function.expression_of(*call);
+        let mut given = whole.call().into_iter().flat_map(|(_, given)| given);
+        given.any(|own| is_all_of(own, root))
+    };
+    let own = |place: Span| {
+        function
+            .calls
+            .iter()
+            .any(|call| span(*call) == place && given(call))
+    };
+    let mut judges = judging(function, (first, second), conditions);
+    judges.retain(|(place, name)| !function.may_fault(name) && !words.frees(name) && own(*place));
+    let behind = function.calls.iter().filter(|call| {
+        let name = function.callee(**call);
+        let lets_go = name.is_some_and(|own| {
+            words.access(own).is_some() || words.frees(own) || words.clears(own).is_some()
+        });
+        call.start_byte() >= second.span.end && !lets_go && given(call)
+    });
+    let mut used = behind.peekable();
+    let any = !judges.is_empty() && used.peek().is_some();
+    let again = |call: &Node<'_>| {
+        let name = function.callee(*call);
+        name.is_some_and(|own| judges.iter().any(|(_, judge)| *judge == own))
+    };
+    any && !used.any(|call| again(call)) && !asks_for_member(function, root, second)
+}
+
+/// Whether a member of a variable is named behind a fetch, or that is compared.
+fn asks_for_member(function: &FunctionContext<'_>, root: &str, fetch: &Fetch<'_>) -> bool {
+    let graph = function.graph;
+    let mut compared = graph.comparisons.iter();
+    let mut asked = compared.any(|own| own.start >= fetch.span.end && graph.names(*own, root));
+    function.each_of(&["field_expression"], |node| {
+        let behind = !asked && span(node).start >= fetch.span.end;
+        asked |= behind && function.expression_of(node).root().name() == Some(root);
+    });
+    asked
 }
 
 /// Whether a way leads from a fetch to a place that goes by it, and on from there, without passing

@@ -1,15 +1,17 @@
 //! A lock that a function takes, and where it is held.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
 use super::context::FunctionContext;
+use super::failures::failures;
 use super::fate::{Arm, Fallible, Fate, fate};
 use super::locks;
 use super::words::{CheckWords, Permission};
 use crate::calls::Deed;
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 use crate::flow::{Action, Effect, Node as Step, StatementKind};
 use crate::hashed::{HashMap, HashSet};
 use crate::lex::TokenKind;
@@ -101,6 +103,31 @@ impl Turn {
     }
 }
 
+impl Turn {
+    /// Counts something, or gives an error number: `err = dev_get_access(d); if (err) return err;`
+    fn of_counted(
+        function: &FunctionContext<'_>,
+        call: Node<'_>,
+        (node, kind): (usize, Kind),
+    ) -> Option<Self> {
+        let own = fate(function, &Fallible::of(function, call)).filter(|own| !own.told)?;
+        let arms = own.arms;
+        let told = !arms.is_empty() && !arms.iter().any(|arm| arm.negated);
+        (told && is_given_back_alike(function, call, &kind)).then_some(())?;
+        Some(Self {
+            node,
+            span: span(call),
+            name: function.callee(call)?.to_owned(),
+            kind,
+            takes: true,
+            lock: locks::given(function, call),
+            bit: None,
+            arms,
+            unclear: false,
+        })
+    }
+}
+
 /// The locks' calls of the function.
 pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
     let is_lock = |own: &Node<'_>| {
@@ -114,6 +141,7 @@ pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
     let places: HashMap<Span, usize> = (0..function.graph.nodes.len())
         .map(|at| (function.place(at), at))
         .collect();
+    let fails = OnceCell::new();
     let calls = function.calls.iter().filter_map(|call| {
         let name = function.callee(*call)?;
         let words = function.file.words;
@@ -125,7 +153,11 @@ pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
         let node = *places.get(&span(*call))?;
         // What copies from the user gives a number, and what finds a thing gives that.
         if matches!(kind, Kind::Counted(_)) && takes && !is_alone(function, *call) {
-            return None;
+            let turn = Turn::of_counted(function, *call, (node, kind))?;
+            return fails
+                .get_or_init(|| failing(function))
+                .contains(&turn.arms.first()?.fork)
+                .then_some(turn);
         }
         if kind == Kind::Bit {
             return Turn::of_bit(function, *call, (node, takes));
@@ -147,6 +179,33 @@ pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
         })
     });
     calls.collect()
+}
+
+/// Whether another call lets go of what one counts, given the same: what is given an address to fill may
+/// as well fetch something, which the other one hands back.
+fn is_given_back_alike(function: &FunctionContext<'_>, call: Node<'_>, of: &Kind) -> bool {
+    let whole = function.expression_of(call);
+    let given = whole.call().map_or(&[][..], |(_, given)| given);
+    let fills = given.iter().any(|own| match &own.uncast().1.term {
+        Term::Address(place) => place.name().is_some(),
+        _ => false,
+    });
+    let words = function.file.words;
+    let mut others = function.calls.iter();
+    !fills
+        && others.any(|other| {
+            let kind = function.callee(*other).and_then(|name| kind(words, name));
+            let lets_go = kind.is_some_and(|(kind, takes)| !takes && kind == *of);
+            let other_whole = function.expression_of(*other);
+            lets_go
+                && is_alone(function, *other)
+                && other_whole.call().is_some_and(|(_, own)| own == given)
+        })
+}
+
+/// The nodes behind which one way gives nothing but errors.
+fn failing(function: &FunctionContext<'_>) -> HashSet<usize> {
+    failures(function).iter().map(|own| own.node).collect()
 }
 
 /// What the result of a call tells of the lock that it takes.

@@ -1,7 +1,10 @@
 //! Which bytes of which object an expression is, whatever names, types and pointers it comes to
 //! them by.
 
+use std::rc::Rc;
+
 use crate::expression::{Expression, Term};
+use crate::flow::{Effect, EffectKind, Write};
 use crate::types::Shape;
 
 use super::context::FunctionContext;
@@ -54,10 +57,18 @@ fn led(function: &FunctionContext<'_>, pointer: &Expression, steps: usize) -> Op
         }
         Term::Name(name) => {
             let steps = steps.checked_sub(1);
-            let value = steps.and(function.graph.only_value(name));
-            let value = value.and_then(|value| function.expression(value));
+            let value = steps.and_then(|_| only_value(function, own, name));
             let further = value.and_then(|value| led(function, &value, steps?));
             Some(further.unwrap_or_else(|| Lying::front(own)))
+        }
+        // `compat_ptr(arg)`: the same wherever it stands.
+        Term::Call(..) => {
+            let (name, _) = own.call()?;
+            function
+                .file
+                .words
+                .addresses(name)
+                .then(|| Lying::front(own))
         }
         Term::Member { .. } => {
             let of = space::type_of(function, own).map(|of| of.shape);
@@ -68,6 +79,41 @@ fn led(function: &FunctionContext<'_>, pointer: &Expression, steps: usize) -> Op
         }
         _ => None,
     }
+}
+
+/// What a pointer takes, where nothing else gives it anything but NULL.
+fn only_value(
+    function: &FunctionContext<'_>,
+    pointer: &Expression,
+    name: &str,
+) -> Option<Rc<Expression>> {
+    let graph = function.graph;
+    if let Some(value) = graph.only_value(name) {
+        return function.expression(value);
+    }
+    // Others of that name may live in other blocks.
+    let local = function.local_at(name, pointer.span)?;
+    let is = |own: &Effect| {
+        let of = graph.places.as_local(own.place);
+        of.and_then(|at| graph.locals.get(at)) == Some(local)
+    };
+    let writes = graph.effects.iter().filter_map(|own| match &own.kind {
+        EffectKind::Write(write) if is(own) => Some(write),
+        _ => None,
+    });
+    let mut found = None;
+    for write in writes {
+        // `struct props *p;`
+        if *write == Write::default() {
+            continue;
+        }
+        let value = function.expression(write.value?)?;
+        if !value.uncast().1.is_null() && found.replace(value).is_some() {
+            return None;
+        }
+    }
+    // Of what it leads to nothing else is known.
+    found.filter(|own| matches!(own.uncast().1.term, Term::Address(_)))
 }
 
 /// By how many bytes one more moves an address: a number, and a pointer to nothing known, by one.

@@ -51,6 +51,7 @@ mod element_again;
 mod element_size;
 mod errno_index;
 mod error_as_length;
+mod error_overwritten;
 mod errors_of_others;
 mod excerpt;
 mod expanded;

@@ -10,7 +10,7 @@ use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
 
-use super::carried::{assigned, leaves_something};
+use super::carried::{assigned, given, leaves_something};
 use super::context::FunctionContext;
 use super::known::Told;
 
@@ -32,7 +32,7 @@ pub(crate) fn too_far(function: &FunctionContext<'_>) -> Option<TooFar> {
     let copies = function
         .calls
         .iter()
-        .filter_map(|call| Left::of(function, *call));
+        .filter_map(|call| Part::of(function, *call));
     let mut copies = copies.enumerate();
     copies.find_map(|(at, own)| match function.stops_at(at, MOST) {
         true => None,
@@ -40,11 +40,13 @@ pub(crate) fn too_far(function: &FunctionContext<'_>) -> Option<TooFar> {
     })
 }
 
-/// The variable that takes how many bytes a copy left.
-struct Left<'f, 's> {
+/// The variable that takes how many bytes a copy left, or how many it has copied.
+struct Part<'f, 's> {
     function: &'f FunctionContext<'s>,
     name: String,
     place: usize,
+    /// Whether it says how many were copied.
+    copied: bool,
     /// How many were asked for.
     all: Expression,
     /// Where it takes them: the node, and how many of its effects come before.
@@ -52,15 +54,11 @@ struct Left<'f, 's> {
     before: usize,
 }
 
-impl<'f, 's> Left<'f, 's> {
+impl<'f, 's> Part<'f, 's> {
     fn of(function: &'f FunctionContext<'s>, call: Node<'_>) -> Option<Self> {
-        let told = function.callee(call).and_then(|own| function.told(own));
-        (told == Some(Told::Left)).then_some(())?;
-        let mut copies = function.accesses.iter().chain(function.through);
-        let copy = copies.find(|own| own.span == span(call))?;
-        let all = copy.bytes.as_ref()?.uncast().1.clone();
-        let variable = function.expression_of(bare(assigned(function, copy.node)?));
-        let name = variable.name()?;
+        let (copied, all) = asked_for(function, call)?;
+        let taker = function.expression_of(bare(assigned(function, call)?));
+        let name = taker.name()?;
         let graph = function.graph;
         graph.local(name).filter(|own| own.plain && !own.lasting)?;
         let takes = |own: &crate::flow::Effect| {
@@ -76,6 +74,7 @@ impl<'f, 's> Left<'f, 's> {
             function,
             name: name.to_owned(),
             place,
+            copied,
             all,
             node,
             before,
@@ -103,29 +102,45 @@ impl<'f, 's> Left<'f, 's> {
         })
     }
 
-    fn is_left(&self, own: &Expression) -> bool {
+    fn is_own(&self, own: &Expression) -> bool {
         own.uncast().1.name() == Some(&self.name)
     }
 
-    /// Where what was copied is counted: `return n - left`, `done += n - left`, `n -= left`.
+    /// Where what was copied is counted: `return n - left`, `done += n - left`, `n -= left`, and
+    /// `return copied`, `copied < n`.
     fn counted(&self) -> Vec<Span> {
         let function = self.function;
+        if self.copied {
+            return self.given();
+        }
         let mut found = Vec::new();
         function.each_of(&["binary_expression", "assignment_expression"], |node| {
             let own = function.expression_of(node);
             let counts = match &own.term {
                 Term::Binary(all, operator, left) => {
-                    let off = operator == "-" && self.is_left(left);
+                    let off = operator == "-" && self.is_own(left);
                     off && *all.uncast().1 == self.all && is_kept(function, node)
                 }
                 Term::Assignment(all, operator, left) => {
-                    operator == "-=" && self.is_left(left) && **all == self.all
+                    operator == "-=" && self.is_own(left) && **all == self.all
                 }
                 _ => false,
             };
             found.extend(counts.then(|| span(node)));
         });
         found
+    }
+
+    /// Where how many were copied is given as it is.
+    fn given(&self) -> Vec<Span> {
+        let graph = self.function.graph;
+        let returns = graph.statements.iter().filter_map(given);
+        let own = |at: &Span| {
+            self.function
+                .expression(*at)
+                .is_some_and(|own| self.is_own(&own))
+        };
+        returns.filter(own).collect()
     }
 
     /// What lasts and is moved by all that was asked for.
@@ -186,9 +201,12 @@ impl<'f, 's> Left<'f, 's> {
 
     /// Whether something may have been left on a way.
     fn may_be_left(&self, edge: &Edge) -> bool {
-        let Edge::If(condition, _) = edge else {
+        let Edge::If(condition, holds) = edge else {
             return true;
         };
+        if self.copied {
+            return self.may_be_part((*condition, *holds));
+        }
         let own = self.function.graph.conditions.get(*condition);
         let asked = own.and_then(|own| self.function.asked(own));
         let of_all = asked.is_some_and(|own| match &own.uncast().1.term {
@@ -198,6 +216,25 @@ impl<'f, 's> Left<'f, 's> {
         of_all || leaves_something(self.function, self.place, edge)
     }
 
+    /// Whether some but not all may have been copied where a condition holds, or does not.
+    fn may_be_part(&self, (condition, holds): (usize, bool)) -> bool {
+        let own = self.function.graph.conditions.get(condition);
+        let asked = own.and_then(|own| self.function.asked(own));
+        let Some(Term::Binary(left, operator, right)) = asked.as_ref().map(|own| &own.term) else {
+            return own.is_none_or(|own| own.place != Some(self.place) || holds);
+        };
+        let all = *right.uncast().1 == self.all;
+        if !self.is_own(left) || !all && !right.is_zero() {
+            return true;
+        }
+        match operator.as_str() {
+            "==" | ">=" if all => !holds,
+            "!=" | "<" if all => holds,
+            "==" | "<" | "<=" => !holds,
+            _ => holds,
+        }
+    }
+
     /// Whether what was left is taken off the same place again.
     fn is_mended(&self, place: &Expression) -> bool {
         let function = self.function;
@@ -205,11 +242,31 @@ impl<'f, 's> Left<'f, 's> {
         function.each_of(&["assignment_expression"], |node| {
             let own = function.expression_of(node);
             if let Term::Assignment(left, _, value) = &own.term {
-                mended |= **left == *place && value.any(&|part| self.is_left(part));
+                mended |= **left == *place && value.any(&|part| self.is_own(part));
             }
         });
         mended
     }
+}
+
+/// How many bytes a call is asked to copy, and whether its result says how many it has: it says how many
+/// it has left otherwise.
+fn asked_for(function: &FunctionContext<'_>, call: Node<'_>) -> Option<(bool, Expression)> {
+    let name = function.callee(call)?;
+    if let Some(fills) = function.file.words.results().fills_from(name) {
+        let whole = function.expression_of(call);
+        let count = whole.call()?.1.get(fills.count)?;
+        return Some((true, count.uncast().1.clone()));
+    }
+    let copied = match function.told(name)? {
+        Told::Left => false,
+        Told::Copied => true,
+        _ => return None,
+    };
+    let mut copies = function.accesses.iter().chain(function.through);
+    let copy = copies.find(|own| own.span == span(call))?;
+    let all = copy.bytes.as_ref()?.uncast().1.clone();
+    Some((copied, all))
 }
 
 /// Where something is moved.

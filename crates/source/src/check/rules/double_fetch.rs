@@ -4,7 +4,9 @@ use tree_sitter::Node;
 
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
-use crate::check::element_again::{is_element_again, is_over_judged, is_unsettled};
+use crate::check::element_again::{
+    is_element_again, is_over_judged, is_over_judged_whole, is_unsettled,
+};
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
 use crate::check::fetched_part::{
@@ -253,6 +255,12 @@ fn is_double_of(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetc
             let judged = || is_judged(function, first, &conditions(function, first, second));
             kept && (!fields.is_empty() || judged()) && !is_asked_again(function, second)
                 || is_over_judged(function, first, second, &fields)
+                || is_over_judged_whole(
+                    function,
+                    first,
+                    second,
+                    &conditions(function, first, second),
+                )
                 || fields.into_iter().any(|field| {
                     let own = || uses_part(function, first, second, &Part::Field(field.clone()));
                     uses_front(function, first, second, &field).unwrap_or_else(own)

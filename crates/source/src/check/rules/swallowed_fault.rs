@@ -4,6 +4,7 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::bounded::is_loop;
 use crate::check::context::FunctionContext;
+use crate::check::error_overwritten::error_overwritten;
 use crate::check::fate::{
     Arm, Fallible, Fate, fallible, fate, given, gives_errors, is_error, is_given_users,
     only_of_rounds, stores_error, taken,
@@ -62,6 +63,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 .or_else(|| used_before(function, &call, &fate))
         });
         let told = told.or_else(|| on_a_way(function, &call));
+        let told = told.or_else(|| put_over(function, &call));
         out.extend(told.map(|told| told.violation(function, &call)));
     }
     out.extend(lost_of_others(function));
@@ -170,6 +172,19 @@ fn on_a_way(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told>
         ),
         label: "its result is lost",
         related: Some((own.by, "overwritten here")),
+    })
+}
+
+/// The variable had an error number of the function's own, which its result takes the place of.
+fn put_over(function: &FunctionContext<'_>, call: &Fallible<'_>) -> Option<Told> {
+    let own = error_overwritten(function, call)?;
+    Some(Told {
+        message: format!(
+            "what {}() gives to {} is put over an error number that nothing has asked for",
+            call.name, own.variable
+        ),
+        label: "an error is lost",
+        related: Some((own.taken, "taken here")),
     })
 }
 
