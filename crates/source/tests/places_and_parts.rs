@@ -509,3 +509,73 @@ fn a_pointer_of_the_functions_own_leads_to_what_was_fetched_again() {
         }
     }
 }
+
+#[test]
+fn what_a_member_leads_to_is_not_lost_with_what_it_lies_in() {
+    let with = |take: &str, then: &str| {
+        of(
+            "\tstruct thing *p;",
+            &format!(
+                "\tp = kzalloc(sizeof(*p), GFP_KERNEL);\n\tif (!p)\n\t\treturn -ENOMEM;\n\t{take}\n{then}\n\tadd(d, p);\n\treturn 0;"
+            ),
+        )
+    };
+    let name = "p->name = memdup_user(u->name, r.len);\n\tif (IS_ERR(p->name)) {\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}";
+    let file =
+        "p->at.file = fget(r.fd);\n\tif (!p->at.file) {\n\t\tkfree(p);\n\t\treturn -EBADF;\n\t}";
+    let buf = "p->buf = kmalloc(r.len, GFP_KERNEL);\n\tif (p->buf == NULL) {\n\t\tkfree(p);\n\t\treturn -ENOMEM;\n\t}";
+    for (take, back) in [(name, "kfree(p->name);"), (buf, "kfree(p->buf);")] {
+        for wrong in [
+            "\tif (get_user(p->id, &u->id)) {\n\t\tkfree(p);\n\t\treturn -EFAULT;\n\t}",
+            "\tif (r.id > 8) {\n\t\tkfree(p);\n\t\treturn -EINVAL;\n\t}",
+            "\tret = check(d, r.id);\n\tif (ret) {\n\t\tpr_err(\"no\");\n\t\tkvfree(p);\n\t\treturn ret;\n\t}",
+        ] {
+            assert_eq!(with(take, wrong), ["kept-memory"], "{take} {wrong}");
+            let right = wrong.replace("\t\tk", &format!("\t\t{back}\n\t\tk"));
+            assert_eq!(with(take, &right), NONE, "{take} {right}");
+        }
+        for right in [
+            "",
+            // Somebody else has it by then, or gives it back.
+            "\td->name = p->name;\n\td->buf = p->buf;\n\tif (r.id > 8) {\n\t\tkfree(p);\n\t\treturn -EINVAL;\n\t}",
+            "\tif (r.id > 8) {\n\t\tempty(p);\n\t\tkfree(p);\n\t\treturn -EINVAL;\n\t}",
+            "\tif (r.id > 8) {\n\t\tp->ops->clean(p);\n\t\tkfree(p);\n\t\treturn -EINVAL;\n\t}",
+        ] {
+            assert_eq!(with(take, right), NONE, "{take} {right}");
+        }
+    }
+    assert_eq!(with(file, ""), NONE);
+}
+
+#[test]
+fn a_loop_that_asks_for_numbers_before_its_copy_never_ends() {
+    let with = |before: &str, copy: &str| {
+        read(&format!(
+            "\tssize_t got;\n\n\twhile (count > 0) {{\n\t\tgot = fill(d, done, count);\n{before}\t\t{copy}\n\t\tdone += got;\n\t\tu += got;\n\t\tcount -= got;\n\t}}\n\
+             \treturn done;"
+        ))
+    };
+    let copy = "got -= copy_to_user(u, d->buf, got);";
+    for before in [
+        "",
+        "\t\tif (got <= 0)\n\t\t\tbreak;\n",
+        "\t\tif (done >= d->size)\n\t\t\treturn done;\n",
+        "\t\tif (got <= 0) {\n\t\t\td->failed++;\n\t\t\tgoto out;\n\t\t}\n",
+    ] {
+        let before = before.replace("goto out", "break");
+        assert_eq!(with(&before, copy), ["misread-result"], "{before}");
+    }
+    for (before, copy) in [
+        ("\t\tif (signal_pending(current))\n\t\t\tbreak;\n", copy),
+        (
+            "",
+            "got -= copy_to_user(u, d->buf, got);\n\t\tif (!got)\n\t\t\treturn -EFAULT;",
+        ),
+        (
+            "",
+            "if (copy_to_user(u, d->buf, got))\n\t\t\treturn -EFAULT;",
+        ),
+    ] {
+        assert_eq!(with(before, copy), NONE, "{before} {copy}");
+    }
+}

@@ -149,21 +149,38 @@ impl Uses {
         let names = |own: &str| condition.any(&|part| part.name() == Some(own));
         let inside = |own: Span| span(round).contains(own);
         let changes = graph.effects.iter().filter(|own| {
-            let reads = own.kind == EffectKind::Read;
+            // Hardly a macro changes what it is given for a value.
+            let reads = matches!(
+                own.kind,
+                EffectKind::Read | EffectKind::Handed { by_address: false }
+            );
             !reads && inside(own.span) && names(graph.name_of(own))
         });
         let changes: HashSet<Span> = changes.map(|own| own.span).collect();
         let by_it = !changes.is_empty() && changes.iter().all(|own| self.moved.contains(own));
-        (asks && by_it && !leaves(function, span(round))).then(|| span(round))
+        (asks && by_it && !leaves(function, span(round), span(copy))).then(|| span(round))
     }
 }
 
-/// Whether anything in a loop leaves it.
-fn leaves(function: &FunctionContext<'_>, round: Span) -> bool {
+/// Whether anything in a loop leaves it, but for what is asked before a copy of numbers alone: these are
+/// the same each time that nothing was copied.
+fn leaves(function: &FunctionContext<'_>, round: Span, copy: Span) -> bool {
     let mut found = false;
     let kinds = ["break_statement", "return_statement", "goto_statement"];
     function.each_of(&kinds, |own| {
-        found |= kinds.contains(&own.known_kind()) && round.contains(span(own));
+        let leaves = kinds.contains(&own.known_kind()) && round.contains(span(own));
+        found |= leaves && !(span(own).end <= copy.start && is_by_numbers(function, own));
     });
     found
+}
+
+/// Whether a statement is done where an `if` asks for numbers, and calls nothing for that.
+fn is_by_numbers<'t>(function: &FunctionContext<'t>, own: Node<'t>) -> bool {
+    let mut around = function.around(own);
+    let asking = around.find(|own| own.known_kind() == "if_statement");
+    let asked = asking.and_then(|own| own.part("condition"));
+    let asked = asked.map(|own| function.expression_of(own));
+    asked.is_some_and(|own| {
+        !own.any(&|part| matches!(part.term, Term::Call(..) | Term::Assignment(..)))
+    })
 }

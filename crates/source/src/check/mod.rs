@@ -69,6 +69,7 @@ mod followed;
 mod forced;
 mod format;
 mod found_byte;
+mod freed_with;
 mod from_below;
 mod handed;
 mod handed_on;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use crate::check::context::FunctionContext;
 use crate::check::failures::{asks_itself, failures};
 use crate::check::fate::{Arm, fallible, fate};
+use crate::check::freed_with::{FreedWith, freed_with};
 use crate::check::kept_member::{Kept, kept_members};
 use crate::check::kept_place::kept_places;
 use crate::check::kept_result::kept_results;
@@ -88,6 +89,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         };
         out.push(kept(function, &own.name, own.taken, behind, own.exit));
     }
+    out.extend(freed_with(function).iter().map(|own| lost(function, own)));
     let (taken, unlinked) = (taken(function), unlinked(function));
     let counts = |name: &str| taken.contains(name) || unlinked.iter().any(|(own, _)| own == name);
     for own in kept_results(function, counts) {
@@ -237,6 +239,19 @@ impl<'o, 's> Take<'o, 's> {
         let exits = nodes.filter(|at| function.graph.nodes.get(*at).is_some_and(Owner::is_exit));
         exits.map(|at| function.place(at)).min()
     }
+}
+
+/// What a member leads to whose object is freed.
+fn lost(function: &FunctionContext<'_>, own: &FreedWith) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "what {} took on line {} is lost where what it lies in is freed",
+        file.plain(own.member.span),
+        function.line(own.taken)
+    );
+    let mut violation = file.violation(&INFO, own.freed, "freed without it", message);
+    violation.related.push(file.mark(own.taken, "taken here"));
+    violation
 }
 
 /// What a member of the function's own leads to.
