@@ -248,12 +248,8 @@ fn bytes_that_go_on_as_a_string_have_an_end() {
             // Whoever takes the newline off takes it for a string.
             format!("{trim}\tret = d->ops->set(d, s);\n"),
             format!("{trim}\tret = d->ops->set(d, s, &d->values);\n"),
-            format!(
-                "\tif (s[count - 1] == '\\n')\n\t\ts[count - 1] = 0;\n\tret = other_file(s);\n"
-            ),
-            format!(
-                "\tchar *end = s + count - 1;\n\n\tif (*end == '\\n')\n\t\t*end = 0;\n\tret = other_file(s, d);\n"
-            ),
+            "\tif (s[count - 1] == '\\n')\n\t\ts[count - 1] = 0;\n\tret = other_file(s);\n".to_owned(),
+            "\tchar *end = s + count - 1;\n\n\tif (*end == '\\n')\n\t\t*end = 0;\n\tret = other_file(s, d);\n".to_owned(),
             // It is declared to take one.
             "\tret = set_source(d, s);\n".to_owned(),
             format!("{trim}\tret = set_source(d, s);\n"),
@@ -263,10 +259,8 @@ fn bytes_that_go_on_as_a_string_have_an_end() {
         }
         for then in [
             format!("{trim}\tret = d->ops->set(d, s, count);\n"),
-            format!("\ts[count - 1] = 0;\n\tret = d->ops->set(d, s);\n"),
-            format!(
-                "\tif (s[count - 1] != 0) {{\n\t\tkfree(s);\n\t\treturn -EINVAL;\n\t}}\n\tret = set_source(d, s);\n"
-            ),
+            "\ts[count - 1] = 0;\n\tret = d->ops->set(d, s);\n".to_owned(),
+            "\tif (s[count - 1] != 0) {\n\t\tkfree(s);\n\t\treturn -EINVAL;\n\t}\n\tret = set_source(d, s);\n".to_owned(),
             "\tret = d->ops->set(d, s);\n".to_owned(),
             "\tret = set_bytes(d, s, d->size);\n".to_owned(),
             "\tret = set_all(d, s);\n".to_owned(),
@@ -383,9 +377,7 @@ fn what_counts_or_gives_an_error_is_given_back() {
         format!(
             "\tif (dev_get_access(d))\n\t\treturn -EBUSY;\n\tif (r.id > 8)\n\t\treturn -EINVAL;\n{end}"
         ),
-        format!(
-            "\tret = dev_get_access(d);\n\tif (ret < 0)\n\t\tgoto out;\n\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n\tret = run(d, &r);\n\tdev_put_access(d);\nout:\n\treturn ret;"
-        ),
+        "\tret = dev_get_access(d);\n\tif (ret < 0)\n\t\tgoto out;\n\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n\tret = run(d, &r);\n\tdev_put_access(d);\nout:\n\treturn ret;".to_owned(),
     ] {
         assert_eq!(with(&wrong), ["kept-lock"], "{wrong}");
     }
@@ -396,9 +388,7 @@ fn what_counts_or_gives_an_error_is_given_back() {
             "{take}\tret = -EINVAL;\n\tif (r.id > 8)\n\t\tgoto out;\n\tret = run(d, &r);\nout:\n\tdev_put_access(d);\n\treturn ret;"
         ),
         // A number of the device, and what finds something.
-        format!(
-            "\tret = dev_get_count(d, &r.len);\n\tif (ret)\n\t\treturn ret;\n\tif (r.len > 8)\n\t\treturn -EINVAL;\n\treturn dev_put_count(d, r.len);"
-        ),
+        "\tret = dev_get_count(d, &r.len);\n\tif (ret)\n\t\treturn ret;\n\tif (r.len > 8)\n\t\treturn -EINVAL;\n\treturn dev_put_count(d, r.len);".to_owned(),
         format!("{take}\tif (r.id > 8)\n\t\treturn -EINVAL;\n\treturn 0;"),
     ] {
         assert_eq!(with(&right), NONE, "{right}");

@@ -227,7 +227,7 @@ pub(crate) fn is_over_judged_whole(
         let name = function.callee(*call);
         name.is_some_and(|own| judges.iter().any(|(_, judge)| *judge == own))
     };
-    any && !used.any(|call| again(call)) && !asks_for_member(function, root, second)
+    any && !used.any(again) && !asks_for_member(function, root, second)
 }
 
 /// Whether a member of a variable is named behind a fetch, or that is compared.

@@ -32,6 +32,9 @@ pub(crate) fn error_overwritten(
         .nodes
         .iter()
         .position(|own| own.effects.contains(&effect))?;
+    let written = |own: &&Effect| own.place == variable && own.kind != EffectKind::Read;
+    // Most variables take one result alone.
+    (graph.effects.iter().filter(written).count() > 1).then_some(())?;
     let over = Over {
         function,
         variable,
@@ -40,9 +43,7 @@ pub(crate) fn error_overwritten(
         before: graph.reached_any([0], |own| own.effects.contains(&effect)),
         again: graph.reached_behind(node, |_| false),
     };
-    let written = |own: &&Effect| own.place == variable && own.kind != EffectKind::Read;
-    // Most variables take one result alone.
-    (graph.effects.iter().filter(written).count() > 1 && over.is_given()).then_some(())?;
+    over.is_given().then_some(())?;
     over.stored().or_else(|| over.failed())
 }
 
