@@ -569,3 +569,31 @@ fn a_loop_that_asks_for_numbers_before_its_copy_never_ends() {
         assert_eq!(with(before, copy), NONE, "{before} {copy}");
     }
 }
+
+#[test]
+fn a_number_is_not_cut_before_it_is_compared() {
+    let with = |least: &str| {
+        rules(&format!(
+            "struct range {{ u64 start; u64 len; u32 few; }};\n\
+             static long f(struct dev *d, struct range __user *u)\n{{\n\tstruct range r;\n\tint ret;\n\n\
+             \tif (copy_from_user(&r, u, sizeof(r)))\n\t\treturn -EFAULT;\n\tret = run(d, &r);\n\tif (ret)\n\t\treturn ret;\n{least}\n\
+             \tif (copy_to_user(u, &r, sizeof(r)))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tr.len = min_t(unsigned int, r.len, d->most);",
+        "\tr.len = min_t(u32, d->blocks << 9, r.len);",
+        "\tr.start = min_t(int, r.start, d->size - r.len);",
+    ] {
+        assert_eq!(with(wrong), ["signed-bound"], "{wrong}");
+    }
+    for right in [
+        "\tr.len = min_t(u64, r.len, d->most);",
+        "\tr.len = min(r.len, d->most);",
+        "\tr.few = min_t(u32, r.few, d->most);",
+        "\td->few = min_t(u32, r.len, d->most);",
+        "\tif (r.len > 4096)\n\t\treturn -EINVAL;\n\tr.len = min_t(u32, r.len, d->most);",
+    ] {
+        assert_eq!(with(right), NONE, "{right}");
+    }
+}

@@ -42,6 +42,7 @@ mod context;
 mod copied_number;
 mod counted_again;
 mod counting;
+mod cut_by_least;
 mod cut_string;
 mod dangling;
 mod definers;

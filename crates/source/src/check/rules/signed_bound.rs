@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
+use crate::check::cut_by_least::{CutByLeast, cut_by_least};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::{bounded, narrowed, space, unbounded};
@@ -32,6 +33,22 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(compared(function, node));
         out.extend(held(function, node));
     });
+    let cut = function
+        .calls
+        .iter()
+        .filter_map(|call| cut_by_least(function, *call));
+    out.extend(cut.map(|own| lost(function, &own)));
+}
+
+/// A number of which a part alone is held against its bound, and kept.
+fn lost(function: &FunctionContext<'_>, own: &CutByLeast) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} is cut to what {} holds of it before it is held against the bound, and keeps that",
+        file.plain(own.number.span),
+        own.of
+    );
+    file.violation(&INFO, own.call, "cut before it is compared", message)
 }
 
 /// `if (n < sizeof(x)) return -EINVAL;` of a number with a sign, that nothing else bounds: one
