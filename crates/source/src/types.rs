@@ -31,7 +31,7 @@ mod sought;
 pub(crate) mod words;
 
 pub(crate) use declare::starts_type;
-pub(crate) use declared::Parameter;
+pub(crate) use declared::{Parameter, Signature};
 pub use headers::{Headers, included, no_tree};
 pub use index::{TypeIndex, definitions, may_define};
 pub(crate) use initializer::Dimensions;

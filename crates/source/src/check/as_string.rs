@@ -25,7 +25,7 @@ pub(crate) fn as_strings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<
     {
         return Vec::new();
     }
-    let declared = name.and_then(|own| function.file.parameters(own));
+    let declared = name.and_then(|own| function.file.signature(own));
     let strings = given.iter().enumerate().filter(|(at, own)| {
         let Some(name) = own.uncast().1.name().filter(|_| is_bytes(function, own)) else {
             return false;
@@ -33,7 +33,7 @@ pub(crate) fn as_strings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<
         let is = |own: &str| own == name || leads_to(function, own, name);
         let holds = |own: &Expression| own.any(&|part| part.name().is_some_and(is));
         let takes = match &declared {
-            Some(declared) => declared.len() == given.len() && is_text(declared, *at),
+            Some(declared) => declared.takes.len() == given.len() && is_text(&declared.takes, *at),
             None => is_trimmed(function, &holds, span(call)),
         };
         let asked = || Hanging::new(&holds).asks_for_end(function, span(call));

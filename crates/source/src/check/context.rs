@@ -17,7 +17,7 @@ use crate::search::{Hashed, Likely};
 use crate::site::{Context, bare, span};
 use crate::span::{LineIndex, Span};
 use crate::split::Body;
-use crate::types::{LayoutError, Parameter, Type, Types};
+use crate::types::{LayoutError, Signature, Type, Types};
 
 use super::accesses::{Access, Callees, Nodes, shown};
 use super::callers::Callers;
@@ -156,7 +156,7 @@ impl Expressions {
 pub(crate) struct Asked {
     layouts: RefCell<HashMap<String, Result<Type, LayoutError>>>,
     values: RefCell<HashMap<String, Result<u64, LayoutError>>>,
-    functions: RefCell<HashMap<String, Option<Rc<[Parameter]>>>>,
+    functions: RefCell<HashMap<String, Option<Rc<Signature>>>>,
 }
 
 /// A parameter of the function that begins there, or a member behind it; whether bounds in the
@@ -203,13 +203,13 @@ impl FileContext<'_> {
         Rc::clone(own.or_insert_with(|| Rc::new(build())))
     }
 
-    /// What a function of another file takes, as the headers declare it.
-    pub(crate) fn parameters(&self, function: &str) -> Option<Rc<[Parameter]>> {
+    /// What a function of another file takes and gives, as the headers declare it.
+    pub(crate) fn signature(&self, function: &str) -> Option<Rc<Signature>> {
         let mut known = self.asked.functions.borrow_mut();
         if let Some(own) = known.get(function) {
             return own.clone();
         }
-        let found: Option<Rc<[Parameter]>> = self.types.parameters(function).map(Rc::from);
+        let found = self.types.signature(function).map(Rc::new);
         known.insert(function.to_owned(), found.clone());
         found
     }

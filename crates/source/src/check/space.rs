@@ -289,6 +289,10 @@ pub(crate) fn written(function: &FunctionContext<'_>, place: &Expression) -> Opt
         Term::Cast(to, _) if to.pointers > 0 && to.dimensions.is_empty() => {
             format!("(({}{})0)", to.base, " *".repeat(to.pointers))
         }
+        Term::Call(..) => {
+            let (name, _) = place.call()?;
+            format!("(({})0)", function.file.signature(name)?.gives.as_ref()?)
+        }
         _ => return None,
     })
 }

@@ -313,7 +313,8 @@ impl Flow {
         })
     }
 
-    /// What a variable takes, where nothing else gives it anything.
+    /// What a variable takes, where nothing else gives it anything; what lies behind a pointer is
+    /// none of its own.
     #[must_use]
     pub fn only_value(&self, name: &str) -> Option<Span> {
         let mut own = self.locals.iter().filter(|local| local.name == name);
@@ -324,7 +325,8 @@ impl Flow {
         };
         let mut written = self.effects.iter().filter_map(|effect| match &effect.kind {
             EffectKind::Write(write) if self.name_of(effect) == name => {
-                (!declares(write, effect.span)).then_some(write.value)
+                let own = !declares(write, effect.span) && !self.is_behind(effect);
+                own.then_some(write.value)
             }
             _ => None,
         });

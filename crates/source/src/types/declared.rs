@@ -4,6 +4,8 @@ use super::file::{File, Kind};
 use super::query::Types;
 use super::sought::{Sought, hash};
 use super::words::name_before;
+use tollgate_defect::answer;
+
 use crate::lex::{Token, TokenKind, closing, lex};
 use crate::span::Span;
 
@@ -20,6 +22,15 @@ pub(crate) struct Parameter {
     pub(crate) number: bool,
 }
 
+/// What a function is declared to take and to give in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    pub(crate) takes: Vec<Parameter>,
+    /// The pointer that it gives, `struct s *`; none where it gives something else, or where
+    /// that is not said the same way each time.
+    pub(crate) gives: Option<String>,
+}
+
 /// Tokens of the longest list of parameters that is read.
 const LONGEST: usize = 512;
 
@@ -28,15 +39,15 @@ const LONGEST: usize = 512;
 const STEPS: usize = 4;
 
 impl Types<'_> {
-    /// The parameters of a function, as the nearest of the headers that the file includes
+    /// What a function takes and gives, as the nearest of the headers that the file includes
     /// declares it, or the file itself; none where that is a macro, where several differ, and
     /// where nobody declares it.
-    pub(crate) fn parameters(&self, function: &str) -> Option<Vec<Parameter>> {
+    pub(crate) fn signature(&self, function: &str) -> Option<Signature> {
         let machine = *self.machines().first()?;
         let own = self.own_file();
         for steps in 0..=STEPS {
             let level = self.level(&own, machine, steps)?;
-            let mut found: Option<Vec<Parameter>> = None;
+            let mut found: Option<Signature> = None;
             for file in &level.files {
                 if !file
                     .entries(Sought::of(function), &[Kind::Macro])
@@ -44,9 +55,12 @@ impl Types<'_> {
                 {
                     return None;
                 }
-                for one in declared(file, function) {
-                    if found.as_ref().is_some_and(|known| *known != one) {
-                        return None;
+                for mut one in declared(file, function) {
+                    if let Some(known) = &found {
+                        if known.takes != one.takes {
+                            return None;
+                        }
+                        one.gives = one.gives.filter(|own| known.gives.as_ref() == Some(own));
                     }
                     found = Some(one);
                 }
@@ -59,8 +73,8 @@ impl Types<'_> {
     }
 }
 
-/// What a file declares a function to take, once for each time that it does.
-fn declared(file: &File, function: &str) -> Vec<Vec<Parameter>> {
+/// What a file declares a function to be, once for each time that it does.
+fn declared(file: &File, function: &str) -> Vec<Signature> {
     let sought = hash(b"", function.as_bytes());
     let all = file.functions();
     let first = all.partition_point(|own| own.hash < sought);
@@ -70,9 +84,34 @@ fn declared(file: &File, function: &str) -> Vec<Vec<Parameter>> {
         let before = file.text.get(..own.open)?.trim_ascii_end();
         let name = name_before(before);
         let whole = name == function.as_bytes() && !file.is_noted(before.len() - name.len());
-        parameters(&file.text, own.open).filter(|_| whole)
+        let takes = parameters(&file.text, own.open).filter(|_| whole)?;
+        let gives = pointer(before.get(..before.len() - name.len())?);
+        Some(Signature { takes, gives })
     });
     own.collect()
+}
+
+/// The type that the last words of a text are, where that is a pointer.
+fn pointer(before: &[u8]) -> Option<String> {
+    let is_end = |own: &u8| !(own.is_ascii_alphanumeric() || b"_* \t\n".contains(own));
+    let front = before.iter().rposition(is_end);
+    let text = before.get(front.map_or(0, |at| at + 1)..)?;
+    let all: Vec<Token> = lex(text, 0).collect();
+    let words = |own: &Token| answer::text(own.span.of(text));
+    let mut all: Vec<&str> = all.iter().filter_map(words).collect();
+    // `struct s * __must_check f()`
+    while all.pop_if(|own| own.starts_with("__")).is_some() {}
+    let mut stars = 0_usize;
+    let mut users = false;
+    while let Some(last) = all.pop_if(|own| matches!(*own, "*" | "const" | "__user")) {
+        stars += usize::from(last == "*");
+        users |= last == "__user";
+    }
+    let base = all.pop().filter(|_| stars > 0)?;
+    let kind = all.pop().filter(|own| matches!(*own, "struct" | "union"));
+    let (kind, space) = (kind.unwrap_or(""), if kind.is_some() { " " } else { "" });
+    let users = if users { " __user" } else { "" };
+    Some(format!("{kind}{space}{base}{users}{}", " *".repeat(stars)))
 }
 
 /// The parameters of the list that opens there; none where it is not understood.

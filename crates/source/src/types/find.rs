@@ -178,7 +178,11 @@ impl Query<'_> {
             let mut own = self.own_of(&header.path).into_iter();
             return own.find_map(|path| self.types.headers.file(&path));
         }
-        let alone = path.contains("/uapi/") && wanted.kinds == [Kind::Macro];
+        let for_programs = || {
+            let own = header.entries(Sought::of(wanted.name), wanted.kinds);
+            !wanted.any && !own.is_empty()
+        };
+        let alone = path.contains("/uapi/") && wanted.kinds == [Kind::Macro] && !for_programs();
         (!alone).then(|| self.types.real(&scope.root))
     }
 

@@ -61,6 +61,14 @@ impl Macro {
         matches!(self.body.as_slice(), [word] if &*word.text == name)
     }
 
+    /// The one word that it stands for.
+    pub(super) fn only_word(&self) -> Option<&str> {
+        match self.body.as_slice() {
+            [word] if self.parameters.is_none() && word.kind == TokenKind::Word => Some(&word.text),
+            _ => None,
+        }
+    }
+
     /// Whether it stands for a number that an `int` has, and is written as one: with another
     /// type it has a suffix, or is made of something (C11, 6.4.4.1).
     pub(super) fn is_int(&self) -> bool {

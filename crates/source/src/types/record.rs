@@ -7,6 +7,7 @@ use super::find::{Found, Scope, declarations, id};
 use super::input::{Input, Word};
 use super::layout::LayoutError;
 use super::layout::{Attributes, Placing, Shape, Type, Unplaced};
+use super::macros::Macro;
 use super::query::Query;
 use super::sought::Sought;
 use tollgate_defect::answer;
@@ -47,7 +48,13 @@ impl Query<'_> {
 
     /// A struct, union or enum by its tag.
     fn defined(&mut self, name: &str, scope: &Scope) -> Result<Type> {
-        let found = self.find(name, &[Kind::Tag], scope)?;
+        let found = match self.find(name, &[Kind::Tag], scope) {
+            Err(error @ (LayoutError::Missing(_) | LayoutError::Absent(_))) => {
+                let other = self.other_tag(name, scope).ok_or(error)?;
+                return self.nested(name, |run| run.defined(&other, scope));
+            }
+            found => found?,
+        };
         self.read(&found, name, |run, input| {
             let scope = &found.scope;
             let Spec::Made(mut of) = run.tagged(input, scope)? else {
@@ -63,6 +70,18 @@ impl Query<'_> {
             of.size = of.size.next_multiple_of(of.align);
             Ok(of)
         })
+    }
+
+    /// The tag that a macro has in the place of one that nothing defines: `#define sockaddr_storage
+    /// __kernel_sockaddr_storage`.
+    fn other_tag(&mut self, name: &str, scope: &Scope) -> Option<String> {
+        let (kind, tag) = name.split_once(' ')?;
+        self.types.defining(name).is_empty().then_some(())?;
+        let Ok(found) = self.find(tag, &[Kind::Macro], scope) else {
+            return None;
+        };
+        let own = Macro::read(&found.scope.file.text, found.entry.at)?;
+        own.only_word().map(|other| format!("{kind} {other}"))
     }
 
     /// What a typedef, or a macro, means by a name.

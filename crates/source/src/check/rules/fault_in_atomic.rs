@@ -164,8 +164,13 @@ fn is_handed(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>, name: 
     let mut given = given.iter().enumerate().filter(|(_, own)| users(own));
     // Last what takes longest.
     given.any(|(at, _)| {
-        let takes = file.parameters(name);
-        takes.is_some_and(|takes| takes.get(at).is_some_and(|own| own.pointer && own.users))
+        let takes = file.signature(name);
+        takes.is_some_and(|takes| {
+            takes
+                .takes
+                .get(at)
+                .is_some_and(|own| own.pointer && own.users)
+        })
     })
 }
 

@@ -52,9 +52,9 @@ fn handed(function: &FunctionContext<'_>, call: Node<'_>, declares: bool) -> Opt
     if given.iter().all(|(at, _)| words.takes_users(name, *at)) {
         return None;
     }
-    let takes = file.parameters(name)?;
+    let takes = file.signature(name)?;
     let kernels = |(at, _): &&(usize, &Expression)| {
-        let own = takes.get(*at);
+        let own = takes.takes.get(*at);
         own.is_some_and(|own| own.pointer && !own.users)
     };
     let (_, own) = given.iter().find(kernels)?;

@@ -159,9 +159,9 @@ fn kept(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
 fn takes_users(function: &FunctionContext<'_>, name: &str, at: usize) -> bool {
     let file = function.file;
     let Some(body) = file.body_named(name) else {
-        let takes = file.parameters(name);
+        let takes = file.signature(name);
         return takes.is_some_and(|takes| {
-            let own = takes.get(at);
+            let own = takes.takes.get(at);
             own.is_some_and(|own| own.pointer && own.users)
         });
     };
