@@ -549,7 +549,7 @@ fn a_loop_that_asks_for_numbers_before_its_copy_never_ends() {
     for before in [
         "",
         "\t\tif (got <= 0)\n\t\t\tbreak;\n",
-        "\t\tif (done >= d->size)\n\t\t\treturn done;\n",
+        "\t\tif (done >= n)\n\t\t\treturn done;\n",
         "\t\tif (got <= 0) {\n\t\t\td->failed++;\n\t\t\tgoto out;\n\t\t}\n",
     ] {
         let before = before.replace("goto out", "break");

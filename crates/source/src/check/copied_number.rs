@@ -181,6 +181,13 @@ fn is_by_numbers<'t>(function: &FunctionContext<'t>, own: Node<'t>) -> bool {
     let asked = asking.and_then(|own| own.part("condition"));
     let asked = asked.map(|own| function.expression_of(own));
     asked.is_some_and(|own| {
-        !own.any(&|part| matches!(part.term, Term::Call(..) | Term::Assignment(..)))
+        // What a pointer leads to others may change.
+        !own.any(&|part| {
+            let lasts = matches!(
+                part.term,
+                Term::Member { .. } | Term::Element { .. } | Term::Behind(_)
+            );
+            lasts || matches!(part.term, Term::Call(..) | Term::Assignment(..))
+        })
     })
 }

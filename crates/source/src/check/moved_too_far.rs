@@ -82,7 +82,8 @@ impl<'f, 's> Part<'f, 's> {
     }
 
     fn too_far(&self) -> Option<TooFar> {
-        let counted = self.counted();
+        let mut counted = self.counted();
+        counted.retain(|at| !self.is_overwritten(*at));
         let first = *counted.first()?;
         let moves: Vec<Move> = self.moves();
         if moves.is_empty() {
@@ -104,6 +105,18 @@ impl<'f, 's> Part<'f, 's> {
 
     fn is_own(&self, own: &Expression) -> bool {
         own.uncast().1.name() == Some(&self.name)
+    }
+
+    /// Whether the variable may hold something else in a place behind the copy.
+    fn is_overwritten(&self, at: Span) -> bool {
+        let (function, graph) = (self.function, self.function.graph);
+        let own = graph.effects_of(self.node).get(self.before - 1);
+        let taken = own.map_or(Span::default(), |own| own.span);
+        let mut others = graph.effects.iter().filter(|own| {
+            let written = matches!(&own.kind, EffectKind::Write(write) if write.value.is_some());
+            written && own.place == self.place && own.span != taken
+        });
+        others.any(|own| function.comes_to(taken, own.span) && function.comes_to(own.span, at))
     }
 
     /// Where what was copied is counted: `return n - left`, `done += n - left`, `n -= left`, and
