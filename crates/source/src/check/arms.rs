@@ -24,6 +24,8 @@ pub(crate) struct Arm {
     pub(crate) decides: Span,
     /// What the way passes by.
     pub(super) left_out: Vec<Span>,
+    /// Whether it is what a `switch` does with what no case says.
+    pub(super) other: bool,
 }
 
 impl Arm {
@@ -52,11 +54,22 @@ pub(crate) fn arms<'t>(
             }
         }
     }
-    let few = deciding.len() <= FEW || !function.stops_at(deciding.len(), FEW);
-    deciding.retain(|own| few && is_alone(function, *own));
-    let all = deciding.iter();
-    let all = all.flat_map(|own| of_decision(function, *own, (from, at)));
-    with_outer(&all.collect::<Vec<_>>())
+    if deciding.len() > FEW && function.stops_at(deciding.len(), FEW) {
+        return Vec::new();
+    }
+    let all = deciding
+        .iter()
+        .map(|own| match hanging(function, *own, at) {
+            Hanging::No => of_decision(function, *own, (from, at)),
+            // What no case says may be anything that a mask lets through.
+            Hanging::ByMask => {
+                let mut all = of_decision(function, *own, (from, at));
+                all.retain(|arm| arm.other);
+                all
+            }
+            Hanging::Yes => Vec::new(),
+        });
+    with_outer(&all.flatten().collect::<Vec<_>>())
 }
 
 /// The ways through the arms of a statement that is itself in one arm of another: they pass by what
@@ -78,6 +91,7 @@ fn with_outer(all: &[Arm]) -> Vec<Arm> {
         Arm {
             decides: own.decides,
             left_out,
+            other: own.other,
         }
     });
     own.collect()
@@ -135,6 +149,7 @@ fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span
             found.push(Arm {
                 decides: span(node),
                 left_out: passed.map(|(_, (place, _))| *place).collect(),
+                other: arms.get(at).is_some_and(|own| is_default(node, *own)),
             });
         }
     }
@@ -149,10 +164,19 @@ fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span
             found.push(Arm {
                 decides: span(node),
                 left_out: arms,
+                other: node.known_kind() == "switch_statement",
             });
         }
     }
     found
+}
+
+/// Whether an arm is the `default` of a `switch`.
+fn is_default(node: Node<'_>, arm: Span) -> bool {
+    let case = node.descendant_for_byte_range(arm.start, arm.end);
+    let mut around = std::iter::successors(case, Node::parent);
+    let case = around.find(|own| own.known_kind() == "case_statement");
+    case.is_some_and(|own| span(own) == arm && own.part("value").is_none())
 }
 
 /// What a statement chooses from, and whether one of it is always taken.
@@ -245,33 +269,80 @@ fn comes(function: &FunctionContext<'_>, reached: &[usize], at: Span) -> bool {
     nodes(function, at).iter().any(|own| reached.contains(own))
 }
 
-/// Whether nothing else on the same ways that decides asks for what a statement asks for, or for
-/// anything that it sets.
-fn is_alone(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+/// Whether what else on the same ways decides asks for what a statement asks for, or for anything that
+/// it sets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hanging {
+    No,
+    /// It asks for bits of what a `switch` picks by, and no more.
+    ByMask,
+    Yes,
+}
+
+fn hanging(function: &FunctionContext<'_>, node: Node<'_>, at: Span) -> Hanging {
     let chain = std::iter::successors(Some(node), |own| next(*own));
-    let mut asked = Vec::new();
+    let (mut asked, mut handed) = (Vec::new(), Vec::new());
     for own in chain.filter_map(|own| own.part("condition")) {
         places(&function.expression_of(own), &mut asked);
+        given(&function.expression_of(own), &mut handed);
     }
     asked.retain(|own| own.name().is_none() || space::bytes(function, own).is_none());
+    let kept = |own: &&Expression| !handed.contains(own);
+    let without: Vec<Expression> = asked.iter().filter(kept).cloned().collect();
     let set = set_in(function, node);
-    let mut alone = !asked.is_empty();
+    let mut found = match asked.is_empty() {
+        true => Hanging::Yes,
+        false => Hanging::No,
+    };
+    let switch = node.known_kind() == "switch_statement";
     function.each_of(&DECIDING, |own| {
-        let other = own.part("condition").filter(|_| alone);
+        let other = own.part("condition").filter(|_| found != Hanging::Yes);
         let Some(other) = other.filter(|own| !span(node).contains(span(*own))) else {
             return;
         };
         let mut others = Vec::new();
         places(&function.expression_of(other), &mut others);
+        // What is asked of the place itself is whether it went well.
+        others.retain(|own| !at.contains(own.span));
         let names = |all: &[Expression]| {
             let mut all = all.iter();
             all.any(|own| others.iter().any(|other| other.any(&|part| part == own)))
         };
         let behind = other.start_byte() > node.end_byte();
-        let hangs = names(&asked) || behind && names(&set);
-        alone = !hangs || !function.share_a_way(span(node), span(other));
+        // Of what a pointer leads to that a call is given, what is asked and done with before is another
+        // question.
+        let holder = other.parent().map(span);
+        let over = other.end_byte() < node.start_byte()
+            && !holder.is_some_and(|own| own.contains(span(node)));
+        let hangs = names(if over { &without } else { &asked }) || behind && names(&set);
+        if hangs && function.share_a_way(span(node), span(other)) {
+            let masks = switch && behind && !names(&set);
+            let masks = masks && masks_alone(&function.expression_of(other), &asked);
+            found = match masks {
+                true => Hanging::ByMask,
+                false => Hanging::Yes,
+            };
+        }
     });
-    alone
+    found
+}
+
+/// `x & 1`, `(x & MASK) == 0`, `DIRECTION(x) & READ`: of what is asked besides, no more than bits.
+fn masks_alone(own: &Expression, asked: &[Expression]) -> bool {
+    let own = own.uncast().1;
+    let names = |own: &Expression| own.any(&|part| asked.contains(part));
+    match &own.term {
+        Term::Binary(left, operator, right) => match operator.as_str() {
+            "&" => !matches!(left.term, Term::Number(_)) && !names(right),
+            "==" | "!=" if right.is_zero() => masks_alone(left, asked),
+            "&&" | "||" => [left, right]
+                .iter()
+                .all(|own| !names(own) || masks_alone(own, asked)),
+            _ => false,
+        },
+        Term::Unary(not, of) => not == "!" && masks_alone(of, asked),
+        _ => false,
+    }
 }
 
 /// The statements, and the expression, that decide by a condition.
@@ -296,6 +367,17 @@ fn set_in(function: &FunctionContext<'_>, node: Node<'_>) -> Vec<Expression> {
         }
     });
     set
+}
+
+/// The variables that calls are given in an expression.
+fn given(of: &Expression, found: &mut Vec<Expression>) {
+    if let Some((_, all)) = of.uncast().1.call() {
+        let named = all.iter().map(|own| own.uncast().1);
+        found.extend(named.filter(|own| own.name().is_some()).cloned());
+    }
+    for part in of.parts() {
+        given(part, found);
+    }
 }
 
 /// The variables, the members and the calls that an expression is made of, each as a whole.

@@ -17,6 +17,7 @@ use super::accesses::{Access, every};
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 use super::fill::{Elements, Filling, Put, counted, element, filling};
+use super::heap::set_by_alias;
 use super::range::function_tokens;
 use super::set_elements::{by_rounds, given_elements, left_out};
 use super::space;
@@ -62,6 +63,23 @@ impl Filled {
         }
         for (path, own) in other.rounds {
             self.rounds.entry(path).or_default().extend(own);
+        }
+    }
+
+    /// With what is set of a member by a pointer to it, or to an element of it.
+    fn add_under(&mut self, path: &str, own: Self, array: bool) {
+        let under = |inner: &String| format!("{path}.{inner}");
+        let any = own.handed || own.members.len() + own.partly.len() > 0;
+        self.elsewhere |= own.elsewhere;
+        match array || own.handed {
+            // Elements are not told apart.
+            true => self.members.extend(any.then(|| path.to_owned())),
+            false => {
+                self.members.extend(own.members.iter().map(under));
+                let partly = own.partly.into_iter();
+                self.partly
+                    .extend(partly.map(|(inner, part)| (under(&inner), part)));
+            }
         }
     }
 
@@ -335,6 +353,8 @@ pub(crate) fn filled_member(
         found.members.insert(path);
     } else if is_source(function, whole) {
         // What is copied from it leaves it as it is.
+    } else if let Some((own, array)) = set_by_alias(function, whole) {
+        found.add_under(&path, own, array);
     } else if takes_address(function, whole) {
         // Who is given a member's address fills the member, unless a size says
         // that more is meant.

@@ -203,6 +203,52 @@ fn address(function: &FunctionContext<'_>, own: Node<'_>, before: Span, found: &
     }
 }
 
+/// What is set by a variable that keeps a member's address and nothing else, `p = &x.m`, `p = &x.m[i]`, and
+/// whether that is an element's.
+pub(crate) fn set_by_alias(
+    function: &FunctionContext<'_>,
+    place: Node<'_>,
+) -> Option<(Filled, bool)> {
+    let address = function.above(place).filter(|own| {
+        own.known_kind() == "pointer_expression" && function.context.operator(*own) == b"&"
+    })?;
+    let taking = function.above(address)?;
+    matches!(
+        taking.known_kind(),
+        "init_declarator" | "assignment_expression"
+    )
+    .then_some(())?;
+    function.pays()?;
+    let alias = kept(function, taking, address)?;
+    let all = Span::new(alias.scope.end, alias.scope.end);
+    // What is named before it leads anywhere is another question.
+    let filled = filled_by(function, (alias, span(taking), all), |node, filled| {
+        if node.start_byte() > taking.start_byte() {
+            match fills_all(function, node) {
+                true => filled.handed = true,
+                false => reached(function, node, all, filled),
+            }
+        }
+    });
+    let mut parts = std::iter::successors(Some(place), |own| own.part("argument"));
+    let array = parts.any(|own| own.known_kind() == "subscript_expression");
+    Some((filled, array))
+}
+
+/// Whether a call copies something over what a pointer leads to, or clears it.
+fn fills_all(function: &FunctionContext<'_>, pointer: Node<'_>) -> bool {
+    let arguments = function.above(pointer);
+    let call = arguments.and_then(|own| function.above(own));
+    let name = call.and_then(|own| function.callee(own));
+    name.zip(arguments).is_some_and(|(name, all)| {
+        let words = function.file.words;
+        let at = words.fills(name).map(|own| own.object);
+        let at = at.or_else(|| Some(words.clears(name)?.object));
+        let object = at.and_then(|at| all.named_child(answer::fits(at)?));
+        object == Some(pointer)
+    })
+}
+
 /// The variable that takes an address, and never anything else.
 fn kept<'s>(
     function: &'s FunctionContext<'_>,

@@ -44,6 +44,7 @@ pub(crate) fn other_side<'t>(
     (open && function.comes_to(taken, at)).then(|| Arm {
         decides: whole(sides),
         left_out: vec![taken],
+        other: false,
     })
 }
 

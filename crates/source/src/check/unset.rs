@@ -8,12 +8,23 @@ use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 
+use super::arms::arms;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
 
 /// Whether a plain variable of the function has taken no value on any way to a place: what
 /// is only added to it, or made of itself, gives it none.
 pub(crate) fn is_unset(function: &FunctionContext<'_>, local: &Local, at: Span) -> bool {
+    is_unset_past(function, local, at, |_| false)
+}
+
+/// The same on ways that pass by some places.
+fn is_unset_past(
+    function: &FunctionContext<'_>,
+    local: &Local,
+    at: Span,
+    passes_by: impl Fn(Span) -> bool,
+) -> bool {
     let graph = function.graph;
     let own = local.plain && !local.initialised && !local.lasting && !local.cleaned;
     if !own || graph.unseen.contains(&local.name) {
@@ -28,7 +39,8 @@ pub(crate) fn is_unset(function: &FunctionContext<'_>, local: &Local, at: Span) 
         let declares = local.declared.contains(effect.span);
         // What is copied there by its address is only read.
         let copied = at.contains(effect.span) && !matches!(effect.kind, EffectKind::Write(_));
-        place(effect) && !declares && !copied && gives_value(function, effect)
+        let here = place(effect) && !declares && !copied && !passes_by(effect.span);
+        here && gives_value(function, effect)
     };
     let mut setting = (0..graph.nodes.len()).filter(|at| graph.effects_of(*at).iter().any(sets));
     // Its own argument may set it: `put_user(v = next(), p)`.
@@ -38,6 +50,56 @@ pub(crate) fn is_unset(function: &FunctionContext<'_>, local: &Local, at: Span) 
             let reached = graph.reached(from, |_| false);
             here.iter().any(|at| reached.contains(at))
         })
+}
+
+/// So many places at which a variable is named are asked for what decides over them.
+const FEW: usize = 32;
+
+/// What decides over whether a plain variable has a value in a place, where one of its arms gives it none
+/// and leads there: a `case` too few.
+pub(crate) fn unset_on_an_arm(
+    function: &FunctionContext<'_>,
+    local: &Local,
+    at: Span,
+) -> Option<Span> {
+    let own = local.plain && !local.initialised && !local.lasting && !local.cleaned;
+    (own && !function.graph.unseen.contains(&local.name)).then_some(())?;
+    let named = function.mentions(&local.name).filter(|own| {
+        let place = span(*own);
+        local.scope.contains(place) && place.end <= at.start && place.start >= local.declared.end
+    });
+    let named: Vec<Node<'_>> = named.take(FEW + 1).collect();
+    (!named.is_empty() && named.len() <= FEW).then_some(())?;
+    let decided = named.iter().any(|own| is_decided(function, *own, at));
+    decided.then(|| function.pays()).flatten()?;
+    leads_unset(function, local, at).then_some(())?;
+    let ways = arms(function, named.into_iter(), (local.declared, at));
+    let mut ways = ways
+        .iter()
+        .filter(|arm| is_unset_past(function, local, at, |place| arm.leaves_out(place)));
+    ways.next().map(|arm| arm.decides)
+}
+
+/// Whether a way leads to a place on which nothing names the variable but to read it.
+fn leads_unset(function: &FunctionContext<'_>, local: &Local, at: Span) -> bool {
+    let graph = function.graph;
+    let sets = |node: &Step| {
+        let mut own = graph.effects_at(node).iter();
+        own.any(|own| {
+            let named = graph.name_of(own) == local.name && own.kind != EffectKind::Read;
+            named && !local.declared.contains(own.span) && !at.contains(own.span)
+        })
+    };
+    let reached = graph.reached(0, sets);
+    graph.nodes_in(at).any(|own| reached.contains(&own))
+}
+
+/// Whether an `if` or a `switch` decides over a place, and not over another one.
+fn is_decided(function: &FunctionContext<'_>, node: Node<'_>, at: Span) -> bool {
+    let mut around = function
+        .around(node)
+        .take_while(|own| !span(*own).contains(at));
+    around.any(|own| matches!(own.known_kind(), "if_statement" | "switch_statement"))
 }
 
 /// Whether an effect may give its variable a value.

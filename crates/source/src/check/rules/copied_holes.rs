@@ -10,13 +10,15 @@ use crate::check::fill::{Elements, Filling, Put, filling};
 use crate::check::filled::{Filled, filled, filled_past, mentions_before};
 use crate::check::filled_short::{filled_short, may_be_all};
 use crate::check::heap::{filled_behind, filled_behind_past, filled_elements};
+use crate::check::leading::elsewhere;
 use crate::check::model::{Confidence, RuleInfo, Severity, Suggestion, Violation};
 use crate::check::partly_written::partly_written;
 use crate::check::rule::{Look, Rule};
 use crate::check::set_elements::{is_compared_behind, left_out, set_elements};
 use crate::check::sides::other_side;
 use crate::check::space;
-use crate::check::unset::{is_unset, set_only_if};
+use crate::check::unset::{is_unset, set_only_if, unset_on_an_arm};
+use crate::check::unset_part::unset_part;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local};
 use crate::node::Parts as _;
@@ -50,7 +52,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         };
         out.extend(whole.then(part).flatten());
         out.extend(whole.then(|| as_asked_for(function, access)).flatten());
-        out.extend(unset_value(function, access));
+        out.extend(unset_value(function, access).or_else(|| of_part(function, access)));
         out.extend(whole.then(|| allocated(function, access)).flatten());
         out.extend(whole.then(|| ended(function, access)).flatten());
         out.extend(whole.then(|| led_to(function, access)).flatten());
@@ -61,17 +63,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let filled = filled(function, local, access);
         // Whoever clears it on one way knows that what it is handed to does not fill it.
         let unknown = filled.elsewhere || filled.handed && filled.cleared.is_empty();
-        if !unknown
-            && !is_cleared(function, access, &filled)
-            && !is_fetched(function, access, &filled)
-        {
-            let whole = judged(function, access, local, &filled);
-            out.extend(whole.or_else(|| {
+        if !is_cleared(function, access, &filled) && !is_fetched(function, access, &filled) {
+            let whole = (!unknown).then(|| judged(function, access, local, &filled));
+            let few = || is_one_of_few(function, local, access);
+            out.extend(whole.flatten().or_else(|| {
+                (!unknown || few()).then_some(())?;
                 let named = mentions_before(function, local, access);
                 let place = (local.declared, "declared without a value");
-                on_one_arm(function, access, (local, named), place, |arm| {
+                let ways = on_one_arm(function, access, (local, named), place, |arm| {
                     filled_past(function, local, access, |place| arm.leaves_out(place))
-                })
+                });
+                ways.or_else(|| apart(function, access, local))
             }));
         }
     }
@@ -305,12 +307,18 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     let file = function.file;
     let what = match is_unset(function, local, access.span) {
         true => "nothing gives it a value before".to_owned(),
-        false => {
-            let all = set_only_if(function, local, access.span)?;
-            let lines = all.iter().map(|own| function.line(*own).to_string());
-            let lines = lines.collect::<Vec<_>>().join(", ");
-            format!("it has a value only where the condition in line {lines} holds")
-        }
+        false => match set_only_if(function, local, access.span) {
+            Some(all) => {
+                let lines = all.iter().map(|own| function.line(*own).to_string());
+                let lines = lines.collect::<Vec<_>>().join(", ");
+                format!("it has a value only where the condition in line {lines} holds")
+            }
+            None => {
+                let decides = unset_on_an_arm(function, local, access.span)?;
+                let line = function.line(decides);
+                format!("what line {line} decides over gives it none on some way")
+            }
+        },
     };
     let message = format!("{name} goes to the user, and {what}");
     let mut violation = file.violation(&INFO, access.span, "what lay on the stack", message);
@@ -318,6 +326,22 @@ fn unset_value(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
         .related
         .push(file.mark(local.declared, "declared without a value"));
     Some(violation)
+}
+
+/// A member that goes out of a struct of the function's, and that nothing sets.
+fn of_part(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = unset_part(function, access)?;
+    let what = match &own.never {
+        Some(never) if own.part.ends_with(never.as_str()) => "it is never set".to_owned(),
+        Some(never) => format!("{}.{never} is never set", own.local.name),
+        None => "nobody set the padding in it".to_owned(),
+    };
+    let what = match own.decides {
+        Some(at) => format!("{what} on a way past line {}", function.line(at)),
+        None => what,
+    };
+    let place = (own.local.declared, "declared without a value");
+    Some(left(function, access, (&own.part, &what), place))
 }
 
 /// The variable of one number whose bytes are copied.
@@ -568,6 +592,39 @@ fn judged(
         violation.suggestion = cleared(function, declared, local);
     }
     Some(violation)
+}
+
+/// So many mentions of a struct are looked through for what other ways do with it.
+const FEW: usize = 24;
+
+/// Whether a struct goes out by its own size, and is named a few times before.
+fn is_one_of_few(function: &FunctionContext<'_>, local: &Local, access: &Access<'_>) -> bool {
+    let sized = access.bytes.as_ref().is_some_and(|own| local.is_sized(own));
+    sized
+        && local.base_type.starts_with("struct ")
+        && mentions_before(function, local, access).count() <= FEW
+}
+
+/// What is never set of the struct where nothing counts that leads elsewhere: another case of a
+/// `switch` may set what this one does not.
+fn apart(function: &FunctionContext<'_>, access: &Access<'_>, local: &Local) -> Option<Violation> {
+    let others = elsewhere(
+        function,
+        mentions_before(function, local, access),
+        access.span,
+    );
+    (!others.is_empty()).then_some(())?;
+    function.pays()?;
+    let filled = filled_past(function, local, access, |own| others.contains(&own));
+    let known = filled.cleared.is_empty() && filled.fetched.is_empty();
+    let any = !filled.members.is_empty() || !filled.partly.is_empty();
+    let known = known && any && !filled.elsewhere && !filled.handed;
+    let what = known.then(|| unset(function, &local.base_type, &filled));
+    let Some(Ok(Some(what))) = what else {
+        return None;
+    };
+    let place = (local.declared, "declared without a value");
+    Some(left(function, access, (&local.base_type, &what), place))
 }
 
 /// What is never set of the struct on a way through one arm of what decides over the rest.
