@@ -107,7 +107,7 @@ fn of_own_size(
 }
 
 /// Whether a condition holds one number against another, or asks whether it is anything but 0.
-fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bool {
+pub(crate) fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: &str) -> bool {
     let names = |own: &Expression, name: &str| own.any(&|part| part.name() == Some(name));
     let root = at.root().name();
     let mut asked = false;
@@ -174,7 +174,12 @@ fn is_bounded_by(value: &Expression, at: &Expression) -> bool {
 }
 
 /// Whether one of two variables takes a value that is made of the other.
-fn is_made_of(function: &FunctionContext<'_>, at: &Expression, length: &str, copy: Span) -> bool {
+pub(crate) fn is_made_of(
+    function: &FunctionContext<'_>,
+    at: &Expression,
+    length: &str,
+    copy: Span,
+) -> bool {
     let mut values = function.graph.assignments();
     values.any(|(name, value)| {
         let names = |own: &str| function.graph.names(value, own);

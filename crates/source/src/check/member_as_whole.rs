@@ -44,9 +44,10 @@ pub(crate) fn member_as_whole(
         return bounded(function, place, access);
     }
     // A type takes a search of the headers.
-    (address && !has_its_own_size(function, access)).then_some(())?;
+    let array = || is_array(function, place);
+    ((address || array()) && !has_its_own_size(function, access)).then_some(())?;
     let of_other = is_of_other(function, access, count);
-    let whole = whole(function, place);
+    let whole = whole_of(function, place, space::bytes(function, count));
     // What a configuration leaves out of the whole says nothing of the member.
     let of = match &whole {
         Some((.., of)) => of.clone(),
@@ -64,6 +65,12 @@ pub(crate) fn member_as_whole(
         other,
         bound: None,
     })
+}
+
+/// Whether a place is an array, whose name leads to its front; one of no known length may be any.
+fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let of = space::type_of(function, place);
+    of.is_some_and(|of| matches!(of.shape, Shape::Array(_, 2..)))
 }
 
 /// Whether something is one object: an array at the end may stand for any number.
@@ -96,6 +103,29 @@ fn held_by(function: &FunctionContext<'_>, variable: &Expression) -> Option<Expr
     let only = function.graph.only_value(variable.name()?)?;
     let held = (*function.expression(only)?).clone();
     matches!(&held.uncast().1.term, Term::Address(_)).then_some(held)
+}
+
+/// The whole of a member, or what that is a member of in its turn, of so many bytes.
+fn whole_of(
+    function: &FunctionContext<'_>,
+    member: &Expression,
+    bytes: Option<u64>,
+) -> Option<(u64, u64, Type)> {
+    let own = whole(function, member)?;
+    if Some(own.0) == bytes {
+        return Some(own);
+    }
+    let Term::Member { holder, arrow, .. } = &member.term else {
+        return None;
+    };
+    let outer = (!arrow && matches!(holder.term, Term::Member { .. }))
+        .then(|| whole_of(function, holder, bytes))
+        .flatten();
+    let outer = outer.filter(|(size, ..)| Some(*size) == bytes);
+    match outer {
+        Some((size, front, _)) => Some((size, front + own.1, own.2)),
+        None => Some(own),
+    }
 }
 
 /// How large the whole of a member is, where in it that begins, and its type.

@@ -5,6 +5,7 @@ use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
+use crate::check::told_less::{ToldLess, told_less, told_less_by};
 use crate::expression::{Expression, Term};
 use crate::flow::Effect;
 use crate::node::Parts as _;
@@ -38,8 +39,33 @@ const LABELS: usize = 16;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|own| !own.inside) {
-        out.extend(wrong(function, access).or_else(|| wide(function, access)));
+        let told = wrong(function, access).or_else(|| wide(function, access));
+        let beside = || {
+            let own = told_less(function, access)?;
+            Some(beside(function, (access.span, &access.word.name), &own))
+        };
+        out.extend(told.or_else(beside));
     }
+    for call in function.calls {
+        let told = told_less_by(function, *call).zip(function.callee(*call));
+        out.extend(told.map(|(own, name)| beside(function, (span(*call), name), &own)));
+    }
+}
+
+/// More bytes than the size that is given beside the pointer has to say: `if (len < sizeof(short)) return
+/// -EINVAL;` in front of `get_user(n, (int __user *)p)`.
+fn beside(function: &FunctionContext<'_>, (at, name): (Span, &str), own: &ToldLess) -> Violation {
+    let message = format!(
+        "{name}() takes {} bytes, and {} may say that there are {}",
+        own.bytes, own.number, own.least
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, at, "more than there is", message);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(own.asked, "held against that"));
+    violation
 }
 
 /// One value of more bytes than the argument of the only command of a case has: `put_user(n, (long __user

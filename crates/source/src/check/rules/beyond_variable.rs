@@ -7,8 +7,10 @@ use crate::check::below;
 use crate::check::bounds_itself::bounds_itself;
 use crate::check::clamped_by_whole::clamped_by_whole;
 use crate::check::context::FunctionContext;
+use crate::check::counted_up::counted_up;
 use crate::check::expanded::{Expanded, expanded};
 use crate::check::from_below::from_below;
+use crate::check::greater::greater;
 use crate::check::hoisted::hoisted;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
@@ -464,7 +466,10 @@ fn from_behind(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
 fn by_another_bound(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
     let file = function.file;
     let by_whole = clamped_by_whole(function, access).map(|own| own.told(file));
-    let (told, bound) = by_whole.or_else(|| Some(hoisted(function, access)?.told(file)))?;
+    let (told, bound) = by_whole
+        .or_else(|| Some(hoisted(function, access)?.told(file)))
+        .or_else(|| Some(counted_up(function, access)?.told(file)))
+        .or_else(|| Some(greater(function, access)?.told(file)))?;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
     violation.confidence = Confidence::Medium;
     violation.related.push(file.mark(bound, "bounded here"));

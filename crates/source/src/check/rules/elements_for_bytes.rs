@@ -4,6 +4,7 @@ use crate::check::context::FunctionContext;
 use crate::check::duplicated::{Duplicated, duplicated};
 use crate::check::element_size::{ElementSize, of_copy, of_larger, of_memory};
 use crate::check::limit::limit;
+use crate::check::limited_by_bytes;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
 use crate::check::rule::{Look, Rule};
@@ -57,6 +58,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .iter()
             .map(|own| moved(function, own)),
     );
+    let limited_by = limited_by_bytes::limited_by_bytes(function);
+    out.extend(limited_by.iter().map(|own| limited(function, own)));
+}
+
+/// A number of elements that is held against a number of bytes.
+fn limited(function: &FunctionContext<'_>, own: &limited_by_bytes::ByBytes) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "no more of {} are refused than {} has bytes, and an element has {}",
+        file.plain(own.number),
+        file.plain(own.array),
+        own.element
+    );
+    file.violation(&INFO, own.asked, "bytes, not elements", message)
 }
 
 /// A pointer that goes on by as many elements as bytes are meant.

@@ -1,5 +1,6 @@
 use crate::Direction;
 use crate::check::accesses::Access;
+use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
 use crate::check::kernel_members::kernel_member;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
@@ -165,12 +166,21 @@ fn pointer_itself(function: &FunctionContext<'_>, access: &Access<'_>) -> Option
     let Term::Address(place) = &value.uncast().1.term else {
         return None;
     };
-    let member = matches!(place.term, Term::Member { .. });
-    (member && is_own(function, place)).then_some(())?;
+    let member = matches!(place.term, Term::Member { .. }) && is_own(function, place);
+    let writes = access.word.direction == Direction::Write;
+    let named = || {
+        let name = place.name().filter(|_| writes)?;
+        let local = function.local_at(name, place.span);
+        local
+            .map_or_else(|| function.is_parameter(name), |own| !own.array)
+            .then_some(())
+    };
+    (member || named().is_some()).then_some(())?;
     let of = space::type_of(function, place)?;
     matches!(of.shape, Shape::Pointer { user: false, .. }).then_some(())?;
     let bytes = space::bytes(function, count)?;
-    let meant = is_size_of_pointer(function, count);
+    // Where the kernel's memory lies no program is to know, whoever means that.
+    let meant = is_size_of_pointer(function, count) && !(writes && is_kernels(function, place));
     (bytes <= of.size && !meant).then_some(())?;
     let file = function.file;
     let (done, label) = match access.word.direction {
@@ -183,6 +193,13 @@ fn pointer_itself(function: &FunctionContext<'_>, access: &Access<'_>) -> Option
         file.plain(place.span)
     );
     Some(file.violation(&INFO, access.span, label, message))
+}
+
+/// Whether a pointer leads to what the function has allocated, or goes through itself.
+fn is_kernels(function: &FunctionContext<'_>, pointer: &Expression) -> bool {
+    let made = |name: &str| Allocation::of(function, name, pointer.span).is_some();
+    pointer.name().is_some_and(made)
+        || !space::is_users(function, pointer) && is_followed(function, pointer)
 }
 
 /// Whether a size is that of a pointer: whoever writes so means the pointer.

@@ -279,7 +279,8 @@ fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violati
     };
     let all = given.iter().enumerate();
     let through = all.filter_map(|(at, own)| {
-        let users = takes_pointer(function.file, name, at) && space::is_users(function, own);
+        let own_users = || space::is_users(function, own) || is_forced(function, own);
+        let users = takes_pointer(function.file, name, at) && own_users();
         // A copy's address may stand where the user's stood.
         if !users || function.assigns(own.uncast().1) {
             return None;
