@@ -193,7 +193,7 @@ pub(crate) fn is_over_judged_whole(
     function: &FunctionContext<'_>,
     first: &Fetch<'_>,
     second: &Fetch<'_>,
-    conditions: &[Span],
+    conditions: impl FnOnce() -> Vec<Span>,
 ) -> bool {
     let root = second.value_root.as_str();
     let same = first.all && second.all && first.value_root == root && first.value == second.value;
@@ -212,7 +212,7 @@ pub(crate) fn is_over_judged_whole(
             .iter()
             .any(|call| span(*call) == place && given(call))
     };
-    let mut judges = judging(function, (first, second), conditions);
+    let mut judges = judging(function, (first, second), &conditions());
     judges.retain(|(place, name)| !function.may_fault(name) && !words.frees(name) && own(*place));
     let behind = function.calls.iter().filter(|call| {
         let name = function.callee(**call);

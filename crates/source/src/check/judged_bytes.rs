@@ -126,10 +126,9 @@ pub(crate) fn are_again(
     }
 }
 
-/// Whether a value is an address: `p = &x`.
+/// Whether a value is written as an address: `p = &x`.
 fn is_address(function: &FunctionContext<'_>, value: Span) -> bool {
-    let value = function.expression(value);
-    value.is_some_and(|own| matches!(own.uncast().1.term, Term::Address(_)))
+    function.file.text.get(value.start) == Some(&b'&')
 }
 
 impl<'p, 't> Pair<'p, 't> {
@@ -155,9 +154,9 @@ impl<'p, 't> Pair<'p, 't> {
         let mut names = BTreeSet::from([second.value_root.clone()]);
         for (name, value) in function.graph.assignments() {
             let behind = value.start >= second.span.end;
-            let named = function.graph.names(value, &second.value_root);
             // What leads there since before does so behind it.
-            if named && (behind || is_address(function, value)) {
+            let leads = behind || is_address(function, value);
+            if leads && function.graph.names(value, &second.value_root) {
                 names.insert(name.to_owned());
             }
         }

@@ -255,12 +255,9 @@ fn is_double_of(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetc
             let judged = || is_judged(function, first, &conditions(function, first, second));
             kept && (!fields.is_empty() || judged()) && !is_asked_again(function, second)
                 || is_over_judged(function, first, second, &fields)
-                || is_over_judged_whole(
-                    function,
-                    first,
-                    second,
-                    &conditions(function, first, second),
-                )
+                || is_over_judged_whole(function, first, second, || {
+                    conditions(function, first, second)
+                })
                 || fields.into_iter().any(|field| {
                     let own = || uses_part(function, first, second, &Part::Field(field.clone()));
                     uses_front(function, first, second, &field).unwrap_or_else(own)
