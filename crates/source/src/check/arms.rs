@@ -26,6 +26,8 @@ pub(crate) struct Arm {
     pub(super) left_out: Vec<Span>,
     /// Whether it is what a `switch` does with what no case says.
     pub(super) other: bool,
+    /// Whether a call says which arm is taken.
+    pub(super) called: bool,
 }
 
 impl Arm {
@@ -92,6 +94,7 @@ fn with_outer(all: &[Arm]) -> Vec<Arm> {
             decides: own.decides,
             left_out,
             other: own.other,
+            called: own.called,
         }
     });
     own.collect()
@@ -133,6 +136,11 @@ fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span
     }
     let held: Vec<Vec<usize>> = arms.iter().map(|own| nodes(function, *own)).collect();
     let head = head(function, node, &arms);
+    let mut chain = std::iter::successors(Some(node), |own| next(*own));
+    let called = chain.any(|own| {
+        let asked = own.part("condition").map(|own| function.expression_of(own));
+        asked.is_some_and(|own| own.any(&|part| matches!(part.term, Term::Call(..))))
+    });
     let mut found = Vec::new();
     let other = |but: Option<usize>| {
         let all = arms.iter().zip(&held).enumerate();
@@ -150,6 +158,7 @@ fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span
                 decides: span(node),
                 left_out: passed.map(|(_, (place, _))| *place).collect(),
                 other: arms.get(at).is_some_and(|own| is_default(node, *own)),
+                called,
             });
         }
     }
@@ -165,6 +174,7 @@ fn of_decision(function: &FunctionContext<'_>, node: Node<'_>, ends: (Span, Span
                 decides: span(node),
                 left_out: arms,
                 other: node.known_kind() == "switch_statement",
+                called,
             });
         }
     }
@@ -303,20 +313,22 @@ fn hanging(function: &FunctionContext<'_>, node: Node<'_>, at: Span) -> Hanging 
         let mut others = Vec::new();
         places(&function.expression_of(other), &mut others);
         // What is asked of the place itself is whether it went well.
-        others.retain(|own| !at.contains(own.span));
-        let names = |all: &[Expression]| {
+        let apart = |own: &&Expression| !at.contains(own.span);
+        let without_it: Vec<Expression> = others.iter().filter(apart).cloned().collect();
+        let within = |all: &[Expression], others: &[Expression]| {
             let mut all = all.iter();
             all.any(|own| others.iter().any(|other| other.any(&|part| part == own)))
         };
+        let names_set = within(&set, &without_it);
         let behind = other.start_byte() > node.end_byte();
         // Of what a pointer leads to that a call is given, what is asked and done with before is another
         // question.
         let holder = other.parent().map(span);
         let over = other.end_byte() < node.start_byte()
             && !holder.is_some_and(|own| own.contains(span(node)));
-        let hangs = names(if over { &without } else { &asked }) || behind && names(&set);
+        let hangs = within(if over { &without } else { &asked }, &others) || behind && names_set;
         if hangs && function.share_a_way(span(node), span(other)) {
-            let masks = switch && behind && !names(&set);
+            let masks = switch && behind && !names_set;
             let masks = masks && masks_alone(&function.expression_of(other), &asked);
             found = match masks {
                 true => Hanging::ByMask,

@@ -45,6 +45,7 @@ pub(crate) fn other_side<'t>(
         decides: whole(sides),
         left_out: vec![taken],
         other: false,
+        called: false,
     })
 }
 

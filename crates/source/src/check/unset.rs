@@ -76,6 +76,8 @@ pub(crate) fn unset_on_an_arm(
     let ways = arms(function, named.into_iter(), (local.declared, at));
     let mut ways = ways
         .iter()
+        // What a call says may be so each time.
+        .filter(|arm| !arm.called)
         .filter(|arm| is_unset_past(function, local, at, |place| arm.leaves_out(place)));
     ways.next().map(|arm| arm.decides)
 }
