@@ -103,32 +103,45 @@ pub(super) fn picks_by(
             let opens = next.is_some_and(|own| own.is(b'('));
             opens && word.is_some_and(|word| words.goes_by_hand(word)) && inside(at + 1)
         };
-        // `n > sizeof(p->all)`, `sizeof(p->all) < n`
-        let measures = || {
-            let orders = |at: usize| {
-                let own = tokens.get(at);
-                own.is_some_and(|own| own.is(b'<') || own.is(b'>'))
-            };
-            let sized = token.span.of(file.text) == b"sizeof";
-            let close = sized.then(|| closing(tokens, at + 1)).flatten();
-            let equal = tokens
-                .get(at.wrapping_sub(1))
-                .is_some_and(|own| own.is(b'='));
-            let before = match orders(at.wrapping_sub(if equal { 2 } else { 1 })) {
-                true => at.saturating_sub(6),
-                false => at,
-            };
-            let after = close.filter(|own| orders(own + 1));
-            let after = after.map_or(0..0, |own| own + 2..own + 5);
-            let near = [before..at, after];
-            let sides = near.into_iter().filter_map(|own| tokens.get(own));
-            close.is_some() && sides.flatten().any(named)
-        };
         match token.kind {
-            TokenKind::Word => hands() || compares && (is_of_sum(at) || measures()),
+            TokenKind::Word => {
+                hands() || compares && (is_of_sum(at) || is_measured(file, tokens, at, named))
+            }
             _ => token.is(b'[') && inside(at) || shifts(),
         }
     })
+}
+
+/// Whether something that is named is held against the size that stands there: `n > sizeof(p->all)`,
+/// `sizeof(p->all) < n`.
+fn is_measured(
+    file: &FileContext<'_>,
+    tokens: &[Token],
+    at: usize,
+    named: impl Fn(&Token) -> bool,
+) -> bool {
+    let is = |at: usize, all: &[u8]| {
+        let own = tokens.get(at);
+        own.is_some_and(|own| all.iter().any(|byte| own.is(*byte)))
+    };
+    let orders = |at: usize| is(at, b"<>");
+    let sized = tokens
+        .get(at)
+        .is_some_and(|own| own.span.of(file.text) == b"sizeof");
+    let Some(close) = sized.then(|| closing(tokens, at + 1)).flatten() else {
+        return false;
+    };
+    let equal = usize::from(is(at.wrapping_sub(1), b"="));
+    let before = match orders(at.wrapping_sub(1 + equal)) {
+        true => at.saturating_sub(6)..at,
+        false => at..at,
+    };
+    let after = match orders(close + 1) {
+        true => close + 2..close + 5,
+        false => at..at,
+    };
+    let mut sides = [before, after].into_iter().flatten();
+    sides.any(|own| tokens.get(own).is_some_and(&named))
 }
 
 /// The variables that take something of what is named: `i` of `i = p->index - 1`.
