@@ -9,25 +9,35 @@ use crate::site::span;
 use crate::span::Span;
 use crate::types::Parameter;
 
+use super::brimful::Copy;
 use super::context::FunctionContext;
 use super::hanging::{Hanging, is_end};
 use super::strings::Reading;
 
 /// The strings that a call takes so.
-pub(crate) fn as_strings(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Reading> {
+pub(crate) fn as_strings(
+    function: &FunctionContext<'_>,
+    copies: &[Copy],
+    call: Node<'_>,
+) -> Vec<Reading> {
     let whole = function.expression_of(call);
     let Term::Call(callee, given) = &whole.term else {
         return Vec::new();
     };
     let name = callee.name();
-    if !given.iter().any(|own| is_bytes(function, own))
+    if !given.iter().any(|own| is_bytes(function, copies, own))
         || name.is_some_and(|own| is_known(function, own))
     {
         return Vec::new();
     }
     let declared = name.and_then(|own| function.file.signature(own));
     let strings = given.iter().enumerate().filter(|(at, own)| {
-        let Some(name) = own.uncast().1.name().filter(|_| is_bytes(function, own)) else {
+        let Some(name) = own
+            .uncast()
+            .1
+            .name()
+            .filter(|_| is_bytes(function, copies, own))
+        else {
             return false;
         };
         let is = |own: &str| own == name || leads_to(function, own, name);
@@ -51,11 +61,27 @@ fn is_known(function: &FunctionContext<'_>, name: &str) -> bool {
     known || function.file.body_named(name).is_some()
 }
 
-/// Whether an argument is a pointer or an array of the function's own.
-fn is_bytes(function: &FunctionContext<'_>, own: &Expression) -> bool {
-    let name = own.uncast().1.name();
-    let local = name.and_then(|name| function.local_at(name, own.span));
-    local.is_some_and(|own| !own.plain)
+/// Whether an argument is a pointer or an array of the function's own that may hold bytes of the
+/// user's: most hold none, and to ask what a call takes is expensive.
+fn is_bytes(function: &FunctionContext<'_>, copies: &[Copy], own: &Expression) -> bool {
+    let Some(name) = own.uncast().1.name() else {
+        return false;
+    };
+    let local = function.local_at(name, own.span);
+    local.is_some_and(|own| !own.plain) && is_filled(function, copies, name)
+}
+
+/// Whether a variable is filled by a copy, or is given what one fills or makes.
+fn is_filled(function: &FunctionContext<'_>, copies: &[Copy], name: &str) -> bool {
+    let filled = |name: &str| copies.iter().any(|copy| copy.root == name);
+    let made = |value: &Expression| {
+        let call = value.uncast().1.call();
+        call.is_some_and(|(name, _)| function.duplicates(name).is_some())
+    };
+    let given = |value: &Expression| made(value) || value.root().name().is_some_and(filled);
+    let mut values = function.graph.assignments().filter(|(to, _)| *to == name);
+    filled(name)
+        || values.any(|(_, value)| function.expression(value).is_some_and(|own| given(&own)))
 }
 
 /// Whether a function is declared to take a text there, and no number beside it, or beside texts next to

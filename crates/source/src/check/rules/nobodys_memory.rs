@@ -32,6 +32,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let Some(first) = own.next() else {
         return;
     };
+    // Whoever is given the user's address is called for a program.
+    let header = file.tokens_in(function.body.header).iter();
+    let mut words = header.map(|own| own.span.of(file.text));
+    if function.body.is_system_call() || words.any(|own| own == b"__user") {
+        return;
+    }
     let Some(handed) = deferred(file, function.body, DEPTH) else {
         return;
     };

@@ -67,7 +67,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
         let mut read = readings(function, *call);
         if read.is_empty() {
-            read = as_strings(function, *call);
+            read = as_strings(function, &copies, *call);
         }
         for own in read {
             out.extend(unended(function, &copies, (span(*call), &own), &mut known));
