@@ -14,44 +14,56 @@ use super::context::FunctionContext;
 use super::hanging::{Hanging, is_end};
 use super::strings::Reading;
 
-/// The strings that a call takes so.
-pub(crate) fn as_strings(
+/// An argument that a call may take as a string.
+pub(crate) struct Perhaps {
+    pub(crate) reading: Reading,
+    /// Which argument it is.
+    at: usize,
+}
+
+/// The arguments that a call may take so.
+pub(crate) fn perhaps(
     function: &FunctionContext<'_>,
     copies: &[Copy],
     call: Node<'_>,
-) -> Vec<Reading> {
+) -> Vec<Perhaps> {
     let whole = function.expression_of(call);
     let Term::Call(callee, given) = &whole.term else {
         return Vec::new();
     };
-    let name = callee.name();
-    if !given.iter().any(|own| is_bytes(function, copies, own))
-        || name.is_some_and(|own| is_known(function, own))
-    {
+    let unknown = |name: &str| !is_known(function, name);
+    if !callee.name().is_none_or(unknown) {
         return Vec::new();
     }
-    let declared = name.and_then(|own| function.file.signature(own));
-    let strings = given.iter().enumerate().filter(|(at, own)| {
-        let Some(name) = own
-            .uncast()
-            .1
-            .name()
-            .filter(|_| is_bytes(function, copies, own))
-        else {
-            return false;
-        };
-        let is = |own: &str| own == name || leads_to(function, own, name);
-        let holds = |own: &Expression| own.any(&|part| part.name().is_some_and(is));
-        let takes = match &declared {
-            Some(declared) => declared.takes.len() == given.len() && is_text(&declared.takes, *at),
-            None => is_trimmed(function, &holds, span(call)),
-        };
-        let asked = || Hanging::new(&holds).asks_for_end(function, span(call));
-        takes && !is_counted(function, given, *at) && !asked()
+    let by = || format!("{}()", function.file.plain(callee.span));
+    let bytes = given.iter().enumerate();
+    let bytes = bytes
+        .filter(|(at, own)| is_bytes(function, copies, own) && !is_counted(function, given, *at));
+    let all = bytes.map(|(at, own)| Perhaps {
+        reading: Reading::of(own.uncast().1.clone(), by()),
+        at,
     });
-    let by = format!("{}()", function.file.plain(callee.span));
-    let strings = strings.map(|(_, own)| Reading::of(own.uncast().1.clone(), by.clone()));
-    strings.collect()
+    all.collect()
+}
+
+/// Whether a call takes an argument as a string: what it is declared to take is looked for in all headers, so that
+/// everything else is asked before.
+pub(crate) fn is_taken(function: &FunctionContext<'_>, call: Node<'_>, own: &Perhaps) -> bool {
+    let whole = function.expression_of(call);
+    let Some(name) = own.reading.string.name() else {
+        return false;
+    };
+    let Term::Call(callee, given) = &whole.term else {
+        return false;
+    };
+    let declared = callee.name().and_then(|own| function.file.signature(own));
+    let is = |own: &str| own == name || leads_to(function, own, name);
+    let holds = |own: &Expression| own.any(&|part| part.name().is_some_and(is));
+    let takes = match &declared {
+        Some(declared) => declared.takes.len() == given.len() && is_text(&declared.takes, own.at),
+        None => is_trimmed(function, &holds, span(call)),
+    };
+    takes && !Hanging::new(&holds).asks_for_end(function, span(call))
 }
 
 /// Whether what a call does with a string is known, or may be looked at.

@@ -32,22 +32,8 @@ pub(crate) fn carried(function: &FunctionContext<'_>, call: Node<'_>) -> Option<
 pub(crate) fn handed_on(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Carried> {
     assigned(function, call)?;
     let graph = function.graph;
-    let taken = |effect: &Effect| {
-        let value = match &effect.kind {
-            EffectKind::Write(write) => write.value?,
-            _ => return None,
-        };
-        let own = value == span(call) && graph.is_whole(effect);
-        own.then_some(effect.place)
-    };
+    let (at, place) = taken_at(function, call)?;
     let walk = Walk::new(function);
-    let mut nodes = 0..graph.nodes.len();
-    let (at, place) = nodes.find_map(|at| {
-        let own = graph.effects_of(at);
-        let mut own = own.iter().enumerate();
-        let (first, place) = own.find_map(|(i, effect)| Some((i, taken(effect)?)))?;
-        Some(((at, first + 1), place))
-    })?;
     let mut work = vec![(at, vec![place])];
     let mut seen = HashSet::default();
     let mut stored = None;
@@ -101,6 +87,26 @@ pub(crate) fn handed_on(function: &FunctionContext<'_>, call: Node<'_>) -> Optio
         work.extend(ways.map(|(_, next)| ((*next, 0), places.clone())));
     }
     stored
+}
+
+/// The node and the effect behind which a variable holds what a call gave, and that variable's place.
+fn taken_at(function: &FunctionContext<'_>, call: Node<'_>) -> Option<((usize, usize), usize)> {
+    let graph = function.graph;
+    let taken = |effect: &Effect| {
+        let value = match &effect.kind {
+            EffectKind::Write(write) => write.value?,
+            _ => return None,
+        };
+        let own = value == span(call) && graph.is_whole(effect);
+        own.then_some(effect.place)
+    };
+    let mut nodes = 0..graph.nodes.len();
+    nodes.find_map(|at| {
+        let own = graph.effects_of(at);
+        let mut own = own.iter().enumerate();
+        let (first, place) = own.find_map(|(i, effect)| Some((i, taken(effect)?)))?;
+        Some(((at, first + 1), place))
+    })
 }
 
 /// What becomes of a variable that holds what was left.

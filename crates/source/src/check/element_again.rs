@@ -32,13 +32,8 @@ pub(crate) fn is_element_again(
     if !over && first.counted || !second.counted || root.is_empty() {
         return false;
     }
-    let only = match first.counted {
-        true if first.address == second.address => None,
-        true => return false,
-        false => match element_of(&first.address, &second.address) {
-            Some(only) => Some(only),
-            None => return false,
-        },
+    let Some(only) = fetched_again(first, second) else {
+        return false;
     };
     if !function
         .local_at(root, second.span)
@@ -93,6 +88,14 @@ pub(crate) fn is_element_again(
     asked
         .iter()
         .any(|own| !again.contains(own) && (used.contains(own) || whole))
+}
+
+/// Which element a second fetch has again, or that it has all of them; none where it has others.
+fn fetched_again(first: &Fetch<'_>, second: &Fetch<'_>) -> Option<Option<String>> {
+    match first.counted {
+        true => (first.address == second.address).then_some(None),
+        false => element_of(&first.address, &second.address).map(Some),
+    }
 }
 
 /// The number of the element, of those that lie at an address, whose address another is: `&u[1]`.

@@ -234,7 +234,7 @@ impl CheckWords {
             elements: calls.each(|does| does.elements),
             allocates: calls.each(|does| does.allocates),
             cuts: calls.each(|does| does.cuts),
-            memory: Memory::of(calls),
+            memory: Memory::of(calls)?,
             strings: calls.each(|does| does.string.clone()),
             give_users: calls.names(|does| does.users).into_iter().collect(),
             errors: calls.names(|does| does.makes_error).into_iter().collect(),

@@ -38,6 +38,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if function.body.is_system_call() || words.any(|own| own == b"__user") {
         return;
     }
+    if !file.words.may_defer(file.text) {
+        return;
+    }
     let Some(handed) = deferred(file, function.body, DEPTH) else {
         return;
     };

@@ -1,7 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::as_string::as_strings;
+use crate::check::as_string::{is_taken, perhaps};
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
@@ -65,14 +65,30 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if told.any(|own| own.mark.span == span(*call)) {
             continue;
         }
-        let mut read = readings(function, *call);
+        let read = readings(function, *call);
         if read.is_empty() {
-            read = as_strings(function, &copies, *call);
+            out.extend(perhaps_unended(function, &copies, *call, &mut known));
         }
         for own in read {
             out.extend(unended(function, &copies, (span(*call), &own), &mut known));
         }
     }
+}
+
+/// The same of what a call takes that nobody knows.
+fn perhaps_unended(
+    function: &FunctionContext<'_>,
+    copies: &[Copy],
+    call: Node<'_>,
+    known: &mut Vec<String>,
+) -> Option<Violation> {
+    perhaps(function, copies, call).iter().find_map(|own| {
+        let mut with = known.clone();
+        let told = unended(function, copies, (span(call), &own.reading), &mut with);
+        let told = told.filter(|_| is_taken(function, call, own))?;
+        *known = with;
+        Some(told)
+    })
 }
 
 /// Bytes of the user's that a call reads as a string; once for each object.

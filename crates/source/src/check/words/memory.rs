@@ -1,7 +1,10 @@
 //! Whose memory calls go through.
 
 use crate::calls::{Calls, Source};
+use tollgate_defect::Defect;
+
 use crate::hashed::{HashMap, HashSet};
+use crate::search::Parts;
 
 /// Calls by the memory that they go through.
 #[derive(Clone, Debug)]
@@ -16,19 +19,24 @@ pub(super) struct Memory {
     pub(super) by_hand: HashSet<String>,
     /// Which argument is a function that runs later, with nobody's memory there.
     pub(super) defers: HashMap<String, usize>,
+    /// Their names, to be looked for all at once.
+    pub(super) deferring: Parts,
     /// What gives such a function somebody's.
     pub(super) lends: HashSet<String>,
 }
 
 impl Memory {
-    pub(super) fn of(calls: &Calls) -> Self {
-        Self {
+    pub(super) fn of(calls: &Calls) -> Result<Self, Defect> {
+        let defers = calls.each(|does| does.defers);
+        let names: Vec<String> = defers.keys().cloned().collect();
+        Ok(Self {
             duplicated: calls.each(|does| does.duplicated),
             fetches: calls.each(|does| does.fetches),
             sources: calls.each(|does| does.source),
             by_hand: calls.names(|does| does.by_hand).into_iter().collect(),
-            defers: calls.each(|does| does.defers),
+            deferring: Parts::of(&[], &names)?,
+            defers,
             lends: calls.names(|does| does.lends).into_iter().collect(),
-        }
+        })
     }
 }

@@ -27,6 +27,11 @@ impl CheckWords {
         self.memory.defers.get(name).copied()
     }
 
+    /// Whether a file has anything run so.
+    pub(crate) fn may_defer(&self, text: &[u8]) -> bool {
+        self.memory.deferring.may_be_in(text)
+    }
+
     /// Whether a call of that name gives what runs so somebody's memory.
     pub(crate) fn lends_memory(&self, name: &str) -> bool {
         self.memory.lends.contains(name)
