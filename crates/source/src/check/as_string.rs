@@ -83,6 +83,27 @@ fn is_bytes(function: &FunctionContext<'_>, copies: &[Copy], own: &Expression) -
     local.is_some_and(|own| !own.plain) && is_filled(function, copies, name)
 }
 
+/// Whether an argument of a call may lead to bytes of the user's: a name alone does where it is
+/// filled, or given a member of anything.
+pub(crate) fn may_hold(function: &FunctionContext<'_>, copies: &[Copy], call: Node<'_>) -> bool {
+    let whole = function.expression_of(call);
+    let Term::Call(_, given) = &whole.term else {
+        return true;
+    };
+    given.iter().any(|own| match &own.uncast().1.term {
+        Term::Name(name) => {
+            let mut values = function.graph.assignments().filter(|(to, _)| to == name);
+            let taken = |(_, value): (&str, Span)| {
+                let value = function.expression(value);
+                value.is_some_and(|own| !matches!(own.uncast().1.term, Term::Number(_)))
+            };
+            is_filled(function, copies, name) || values.any(taken)
+        }
+        Term::Number(_) | Term::SizeOf(_) | Term::SizeOfType(_) => false,
+        _ => true,
+    })
+}
+
 /// Whether a variable is filled by a copy, or is given what one fills or makes.
 fn is_filled(function: &FunctionContext<'_>, copies: &[Copy], name: &str) -> bool {
     let filled = |name: &str| copies.iter().any(|copy| copy.root == name);

@@ -143,7 +143,7 @@ pub(crate) fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: 
 /// `at`, `!at`, and as a part of what is asked besides.
 fn is_whether(own: &Expression, at: &Expression) -> bool {
     match &own.uncast().1.term {
-        Term::Name(_) | Term::Member { .. } => own.uncast().1 == at,
+        Term::Name(_) | Term::Member { .. } | Term::Behind(_) => own.uncast().1 == at,
         Term::Unary(operator, of) => operator == "!" && is_whether(of, at),
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "&&" | "||") => {
             is_whether(left, at) || is_whether(right, at)

@@ -476,6 +476,7 @@ fn file_context<'a>(
         called: OnceCell::new(),
         callers: OnceCell::new(),
         compat: OnceCell::new(),
+        defers: OnceCell::new(),
         trees: RefCell::default(),
         flows: RefCell::default(),
     }

@@ -58,6 +58,8 @@ pub(crate) struct FileContext<'a> {
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
     /// Who calls which of its functions, and as what tables have them, once that was asked.
     pub(crate) callers: OnceCell<Callers>,
+    /// Whether the file may have anything run later, once that was asked.
+    pub(crate) defers: OnceCell<bool>,
     /// Whether anything in the file is named for 32-bit programs, once that was asked.
     pub(crate) compat: OnceCell<bool>,
     /// The parses of the functions that were asked for, by where their bodies begin.

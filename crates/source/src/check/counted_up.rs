@@ -60,8 +60,13 @@ pub(crate) fn counted_up(function: &FunctionContext<'_>, access: &Access<'_>) ->
         kept && !own.is_zero() && own != index && is_held_against(function, index, own)
     })?;
     function.pays()?;
-    let known =
-        is_asked(function, index, length) || is_made_of(function, index, length, access.span);
+    let first = index.name().and_then(|name| {
+        let own = function.graph.only_value(name)?;
+        function.expression(own)
+    });
+    let known = is_asked(function, index, length)
+        || first.is_some_and(|own| is_asked(function, own.uncast().1, length))
+        || is_made_of(function, index, length, access.span);
     (!known && is_so_each_time(function, length, &whole)).then(|| CountedUp {
         number: number.clone(),
         whole,

@@ -38,7 +38,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     if function.body.is_system_call() || words.any(|own| own == b"__user") {
         return;
     }
-    if !file.words.may_defer(file.text) {
+    if !file.defers.get_or_init(|| file.words.may_defer(file.text)) {
         return;
     }
     let Some(handed) = deferred(file, function.body, DEPTH) else {

@@ -1,7 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
-use crate::check::as_string::{is_taken, perhaps};
+use crate::check::as_string::{is_taken, may_hold, perhaps};
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
 use crate::check::cut_string::cut_string;
@@ -63,6 +63,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let told = out.iter();
         let mut told = told.filter(|own| own.rule == INFO.name);
         if told.any(|own| own.mark.span == span(*call)) {
+            continue;
+        }
+        if !may_hold(function, &copies, *call) {
             continue;
         }
         let read = readings(function, *call);
