@@ -9,47 +9,46 @@ use crate::search::{Hashed, Likely};
 use super::words::CheckWords;
 
 /// What a file says of its functions elsewhere than in them. To look for it takes the whole
-/// file, so that it is done for all of them at once.
-#[derive(Default)]
-pub(crate) struct Callers {
-    /// Of each function the places of those that call it.
-    callers: HashMap<usize, Vec<usize>>,
-    /// Of each function the members of tables that it is put in, as tokens.
-    handlers: HashMap<usize, Vec<usize>>,
-    /// Those that something names and does not call.
-    kept: HashSet<usize>,
+/// file, so that it is done for all of them at once; and for each of the three by itself, since few
+/// files are asked for all.
+pub(super) struct Sought<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) tokens: &'a [Token],
+    /// The places of the functions by their names: several on sides of an `#if`.
+    pub(super) places: &'a HashMap<String, Vec<usize>>,
 }
 
-impl Callers {
-    /// Of the functions of a file, of which these are the tokens, and the places by their names:
-    /// several on sides of an `#if`.
-    pub(super) fn of(
-        text: &[u8],
-        tokens: &[Token],
-        bodies: &[&[Token]],
-        places: &HashMap<String, Vec<usize>>,
-        words: &CheckWords,
-    ) -> Self {
-        let mut all = Self::default();
-        let names = Likely::of(places.keys().map(String::as_bytes));
-        let named = |own: &Token| {
-            let word = (own.kind == TokenKind::Word).then(|| own.span.of(text))?;
-            names.may_hold(Hashed::of(word)).then_some(word)
-        };
+impl<'a> Sought<'a> {
+    /// Of each function the places of those that call it, in order; `bodies` are their tokens.
+    pub(super) fn callers(&self, bodies: &[&[Token]]) -> HashMap<usize, Vec<usize>> {
+        let named = self.named();
+        let mut all = HashMap::default();
         for (at, inside) in bodies.iter().enumerate() {
             let called = inside.windows(2).filter_map(|two| match two {
                 [word, open] if open.is(b'(') => named(word),
                 _ => None,
             });
-            called.for_each(|name| note(places, &mut all.callers, name, at));
+            called.for_each(|name| note(self.places, &mut all, name, at));
         }
-        let kept = tokens.windows(2).filter_map(|two| match two {
+        all
+    }
+
+    /// Those that something keeps, or names otherwise than to call it.
+    pub(super) fn kept(&self) -> HashSet<usize> {
+        let named = self.named();
+        let kept = self.tokens.windows(2).filter_map(|two| match two {
             [word, next] if !next.is(b'(') => answer::text(named(word)?),
             _ => None,
         });
-        let kept = kept.filter_map(|name| places.get(name)).flatten();
-        all.kept = kept.copied().collect();
-        for (at, four) in tokens.windows(4).enumerate() {
+        let kept = kept.filter_map(|name| self.places.get(name)).flatten();
+        kept.copied().collect()
+    }
+
+    /// Of each function the members of tables that it is put in, as the places of their tokens.
+    pub(super) fn handlers(&self, words: &CheckWords) -> HashMap<usize, Vec<usize>> {
+        let named = self.named();
+        let mut all = HashMap::default();
+        for (at, four) in self.tokens.windows(4).enumerate() {
             let [dot, member, equal, name] = four else {
                 continue;
             };
@@ -57,27 +56,24 @@ impl Callers {
                 continue;
             }
             let name = named(name);
-            let name = name.filter(|_| words.handlers().get(member.span.of(text)).is_some());
+            let name = name.filter(|_| words.handlers().get(member.span.of(self.text)).is_some());
             if let Some(name) = name {
-                note(places, &mut all.handlers, name, at + 1);
+                note(self.places, &mut all, name, at + 1);
             }
         }
         all
     }
 
-    /// The places of the functions that call one, in order.
-    pub(super) fn callers(&self, body: usize) -> &[usize] {
-        self.callers.get(&body).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether something keeps one, or names it otherwise than to call it.
-    pub(super) fn is_kept(&self, body: usize) -> bool {
-        self.kept.contains(&body)
-    }
-
-    /// The members of tables that have one, as the places of their tokens.
-    pub(super) fn handlers(&self, body: usize) -> &[usize] {
-        self.handlers.get(&body).map_or(&[], Vec::as_slice)
+    /// The name that a token is, where a function of the file may have it.
+    fn named(&self) -> impl Fn(&Token) -> Option<&'a [u8]> + use<'a> {
+        let (text, names) = (
+            self.text,
+            Likely::of(self.places.keys().map(String::as_bytes)),
+        );
+        move |own| {
+            let word = (own.kind == TokenKind::Word).then(|| own.span.of(text))?;
+            names.may_hold(Hashed::of(word)).then_some(word)
+        }
     }
 }
 

@@ -475,6 +475,8 @@ fn file_context<'a>(
         read_in: RefCell::default(),
         called: OnceCell::new(),
         callers: OnceCell::new(),
+        kept: OnceCell::new(),
+        tables: OnceCell::new(),
         compat: OnceCell::new(),
         defers: OnceCell::new(),
         trees: RefCell::default(),

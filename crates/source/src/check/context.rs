@@ -20,7 +20,7 @@ use crate::split::Body;
 use crate::types::{LayoutError, Signature, Type, Types};
 
 use super::accesses::{Access, Callees, Nodes, shown};
-use super::callers::Callers;
+use super::callers::Sought;
 use super::known::{Fails, Summaries, Told};
 use super::learn::users;
 use super::model::{Mark, RuleInfo, Violation};
@@ -56,8 +56,11 @@ pub(crate) struct FileContext<'a> {
     pub(crate) read_in: RefCell<HashMap<(usize, usize), AllRead>>,
     /// Which functions' names stand before a parenthesis more than once, once that was asked.
     pub(crate) called: OnceCell<HashSet<Vec<u8>>>,
-    /// Who calls which of its functions, and as what tables have them, once that was asked.
-    pub(crate) callers: OnceCell<Callers>,
+    /// Who calls which of its functions, which of them are named otherwise, and as what tables have
+    /// them, once each was asked.
+    pub(crate) callers: OnceCell<HashMap<usize, Vec<usize>>>,
+    pub(crate) kept: OnceCell<HashSet<usize>>,
+    pub(crate) tables: OnceCell<HashMap<usize, Vec<usize>>>,
     /// Whether the file may have anything run later, once that was asked.
     pub(crate) defers: OnceCell<bool>,
     /// Whether anything in the file is named for 32-bit programs, once that was asked.
@@ -287,19 +290,27 @@ impl FileContext<'_> {
 
     /// The functions of the file that call another one of it.
     pub(crate) fn callers<'s>(&'s self, of: &'s Body) -> impl Iterator<Item = &'s Body> {
-        let all = self.elsewhere().callers(self.number(of)).iter();
+        let inside = |body| self.tokens_of(body);
+        let callers = self.callers.get_or_init(|| {
+            let bodies: Vec<&[Token]> = self.bodies.iter().map(inside).collect();
+            self.elsewhere().callers(&bodies)
+        });
+        let all = callers.get(&self.number(of)).into_iter().flatten();
         let all = all.filter_map(|at| self.bodies.get(*at));
         all.filter(|body| body.span != of.span)
     }
 
     /// Whether the file names a function otherwise than to call it: who calls it is not known.
     pub(crate) fn is_kept(&self, body: &Body) -> bool {
-        self.elsewhere().is_kept(self.number(body))
+        let kept = self.kept.get_or_init(|| self.elsewhere().kept());
+        kept.contains(&self.number(body))
     }
 
     /// As which of a program's calls tables of the file have a function.
     pub(crate) fn handlers<'s>(&'s self, body: &'s Body) -> impl Iterator<Item = &'s Handler> {
-        let members = self.elsewhere().handlers(self.number(body)).iter();
+        let tables = || self.elsewhere().handlers(self.words);
+        let members = self.tables.get_or_init(tables).get(&self.number(body));
+        let members = members.into_iter().flatten();
         let members = members.filter_map(|at| self.tokens.get(*at));
         members.filter_map(|own| self.words.handlers().get(own.span.of(self.text)))
     }
@@ -311,13 +322,12 @@ impl FileContext<'_> {
     }
 
     /// What the file says of its functions elsewhere than in them.
-    fn elsewhere(&self) -> &Callers {
-        let inside = |body| self.tokens_of(body);
-        let all = || {
-            let bodies: Vec<&[Token]> = self.bodies.iter().map(inside).collect();
-            Callers::of(self.text, self.tokens, &bodies, self.places(), self.words)
-        };
-        self.callers.get_or_init(all)
+    fn elsewhere(&self) -> Sought<'_> {
+        Sought {
+            text: self.text,
+            tokens: self.tokens,
+            places: self.places(),
+        }
     }
 
     /// Whether what a function gives goes to a program, which takes what is below 0 for an
