@@ -202,16 +202,17 @@ pub(crate) fn unread(path: &TreePath, error: &io::Error) -> FixError {
 
 /// A function of which nothing was looked at is not said to hold nothing.
 pub(crate) fn too_large(target: &Target, report: &FileReport) -> Result<(), FixError> {
-    let large = report.not_analysed.iter().find(|access| {
-        let function = access.function.as_deref().unwrap_or_default();
-        access.reason == tollgate_source::Reason::TooLarge && is_meant(function, &target.function)
+    let mut large = report.not_analysed.iter().filter_map(|access| {
+        let function = access.function.as_ref()?;
+        let large = access.reason == tollgate_source::Reason::TooLarge;
+        (large && is_meant(function, &target.function)).then_some((function, access.position.line))
     });
-    large.map_or(Ok(()), |access| {
+    large.next().map_or(Ok(()), |(function, line)| {
         Err(FixError::Refused {
             path: target.path.clone(),
-            function: access.function.clone().unwrap_or_default(),
+            function: function.clone(),
             refusal: Refusal {
-                line: access.position.line,
+                line,
                 reason: Reason::TooLarge,
             },
         })

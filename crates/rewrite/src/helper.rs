@@ -146,10 +146,9 @@ fn patched(
         kept,
     };
     let (subject, body) = (words.subject()?, words.body());
-    let mut edits = vec![Edit::replace(
-        function.header.join(function.body),
-        names::written(open, &Names::of(&function.name), kept),
-    )];
+    let behind = names::written(open, &Names::of(&function.name), kept);
+    let mut edits = open.edits.clone();
+    edits.push(Edit::insert(function.body.end, behind));
     edits.extend(callers.into_iter().flat_map(|caller| caller.edits));
     edits.extend(include::uaccess(asked.text));
     let rewritten = apply(asked.text, &edits).map_err(|defect| FixError::Defect {

@@ -7,8 +7,6 @@ use crate::lines::width;
 
 /// The names of a function for an open window.
 pub(crate) struct Names {
-    /// The function's own.
-    pub(crate) plain: String,
     /// That of the macro with a label.
     pub(crate) unsafe_: String,
     /// That of the function behind it.
@@ -20,22 +18,17 @@ impl Names {
     pub(crate) fn of(name: &str) -> Self {
         let plain = name.trim_start_matches('_');
         Self {
-            plain: name.to_owned(),
             unsafe_: format!("unsafe_{plain}"),
             inner: format!("__unsafe_{plain}"),
         }
     }
 }
 
-/// The function, its macro, and its old name for callers that have no window.
+/// What stands behind the function: its macro, and its old name for callers that have no window.
 pub(super) fn written(open: &Open, names: &Names, kept: bool) -> String {
     let given = open.parameters.join(", ");
-    let Names {
-        plain,
-        unsafe_,
-        inner,
-    } = names;
-    let mut all = format!("{}\n\n", open.text);
+    let Names { unsafe_, inner } = names;
+    let mut all = "\n\n".to_owned();
     let separator = if given.is_empty() { "" } else { ", " };
     all += &continued(&[
         format!("#define {unsafe_}({given}{separator}label) do {{"),
@@ -45,15 +38,14 @@ pub(super) fn written(open: &Open, names: &Names, kept: bool) -> String {
     ]);
     if kept {
         let Open {
-            head, way, result, ..
+            head,
+            way,
+            result,
+            object,
+            ..
         } = open;
-        let pointer = open.parameters.get(open.pointer).map_or("", String::as_str);
-        debug_assert!(
-            head.contains(plain.as_str()),
-            "the head of another function"
-        );
         all += &format!(
-            "\n\n{head}\n{{\n\tint {result};\n\n\tif (!user{way}_access_begin({pointer}, sizeof(*{pointer})))\n\t\treturn -EFAULT;\n\n\
+            "\n\n{head}\n{{\n\tint {result};\n\n\tif (!user{way}_access_begin({object}, sizeof(*{object})))\n\t\treturn -EFAULT;\n\n\
              \t{result} = {inner}({given});\n\tuser{way}_access_end();\n\n\treturn {result};\n}}"
         );
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tollgate_source::{Direction, Span, Statement, StatementKind, Term, Token};
 
-use crate::edit::{Edit, apply};
+use crate::edit::Edit;
 use crate::helper::names::Names;
 use crate::helper::pieces::{Piece, Pieces};
 use crate::lines::{PREFERRED, call, tidy, widest};
@@ -15,10 +15,15 @@ use crate::planning::declared;
 use crate::refusal::{Reason, Refusal};
 use crate::subject::Subject;
 
+/// What may stand before the type in the head of such a function.
+const QUALIFIERS: [&str; 3] = ["static", "inline", "__always_inline"];
+
 /// Such a function.
 pub(crate) struct Open {
-    /// Its text, under its new name.
-    pub(crate) text: String,
+    /// What gives it its new name and unsafe accesses.
+    pub(crate) edits: Vec<Edit>,
+    /// The name of the parameter that points to what is accessed.
+    pub(crate) object: String,
     /// Its head as it was.
     pub(crate) head: String,
     /// The names of its parameters.
@@ -82,9 +87,10 @@ pub(super) fn open(subject: &Subject<'_>) -> Result<Open, Refusal> {
     let way = way.ok_or_else(|| subject.refuse(head, Reason::Begin))?;
     others(subject, &found)?;
     Ok(Open {
-        text: text(subject, &found)?,
+        edits: edits(subject, &found)?,
         head: subject.at(head).trim_end().to_owned(),
         pointer: at,
+        object: pointer.clone(),
         pointee,
         accesses: found.accesses(),
         direction,
@@ -107,16 +113,14 @@ pub(super) fn open(subject: &Subject<'_>) -> Result<Open, Refusal> {
 /// Whether `int` or `long` is what the head says that it gives.
 fn gives_int(subject: &Subject<'_>) -> bool {
     let all = subject.tokens(subject.function.header);
-    let own = |token: &Token| token.span.of(subject.text);
     let front = all.iter().filter(|token| token.is_code());
-    let front: Vec<&[u8]> = front
-        .map(own)
-        .take_while(|word| *word != subject.function.name.as_bytes())
+    let front = front.map(|token| subject.at(token.span));
+    let front: Vec<String> = front
+        .take_while(|word| *word != subject.function.name)
         .collect();
-    let known: [&[u8]; 5] = [b"static", b"inline", b"__always_inline", b"int", b"long"];
-    let gives: [&[u8]; 2] = [b"int", b"long"];
-    let fits = |last: &&[u8]| gives.contains(last);
-    front.last().is_some_and(fits) && front.iter().all(|word| known.contains(word))
+    let gives = |word: &String| matches!(word.as_str(), "int" | "long");
+    let known = |word: &String| gives(word) || QUALIFIERS.contains(&word.as_str());
+    front.last().is_some_and(gives) && front.iter().all(known)
 }
 
 fn has_loops(subject: &Subject<'_>) -> bool {
@@ -184,8 +188,8 @@ pub(super) fn is_fault(value: &tollgate_source::Expression) -> bool {
     }
 }
 
-/// The function under its new name, with unsafe accesses.
-fn text(subject: &Subject<'_>, found: &Pieces) -> Result<String, Refusal> {
+/// What gives the function its new name and unsafe accesses.
+fn edits(subject: &Subject<'_>, found: &Pieces) -> Result<Vec<Edit>, Refusal> {
     let (head, body) = (subject.function.header, subject.function.body);
     let ends = subject.flow.inside(body).last();
     if !ends.is_some_and(|own| subject.flow.leaves(own)) {
@@ -207,10 +211,7 @@ fn text(subject: &Subject<'_>, found: &Pieces) -> Result<String, Refusal> {
         close,
         format!("\n{label}:\n\treturn -EFAULT;\n"),
     ));
-    let upto = subject.text.get(..body.end).unwrap_or_default();
-    let all = apply(upto, &edits);
-    let all = all.map_err(|_| subject.refuse(body, Reason::Statement))?;
-    Ok(String::from_utf8_lossy(all.get(head.start..).unwrap_or_default()).into_owned())
+    Ok(edits)
 }
 
 fn label(subject: &Subject<'_>) -> String {
@@ -246,7 +247,7 @@ fn renamed(subject: &Subject<'_>) -> Option<String> {
     let code = subject.tokens(head).into_iter().filter(Token::is_code);
     let front = code.map(|token| subject.at(token.span));
     let front = front.take_while(|word| word != name);
-    let front = front.filter(|word| !word.ends_with("inline") && word != "static");
+    let front = front.filter(|word| !QUALIFIERS.contains(&word.as_str()));
     let front: Vec<String> = front.collect();
     let given = callers::given(subject.text, head, name)?;
     let given: Vec<String> = given.into_iter().map(|own| subject.line(own)).collect();
