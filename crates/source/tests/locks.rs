@@ -176,3 +176,52 @@ fn a_copy_stands_where_nobody_may_sleep_or_wait_for_himself() {
         assert_eq!(rules(&right), NONE, "{right}");
     }
 }
+
+/// What is said of two functions, of which the first is called by the second.
+fn of_two(inner: &str, outer: &str) -> Vec<String> {
+    let text = format!(
+        "static long events(struct dev *d, char __user *buf, size_t n)\n{{\n\tu32 all[4];\n\tlong ret = n;\n\n\tmemset(all, 0, sizeof(all));\n{inner}\n}}\n\
+         ssize_t dev_read(struct dev *d, char __user *buf, size_t n)\n{{\n\tlong ret;\n\n{outer}\n}}\n"
+    );
+    let found = mistakes::found(None, &text).into_iter();
+    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
+    found.dedup();
+    found
+}
+
+#[test]
+fn a_copy_stands_before_the_callers_lock_is_let_go() {
+    let takes = "\tspin_lock_irq(&d->wait.lock);\n\tif (!d->count) {\n\t\tspin_unlock_irq(&d->wait.lock);\n\t\treturn 0;\n\t}\n\tret = events(d, buf, n);\n\treturn ret;";
+    let wrong = "\tif (copy_to_user(buf, all, sizeof(all)))\n\t\tret = -EFAULT;\n\td->count = 0;\n\tspin_unlock_irq(&d->wait.lock);\n\treturn ret;";
+    let two_ends = "\tif (copy_to_user(buf, all, sizeof(all))) {\n\t\tspin_unlock_irq(&d->wait.lock);\n\t\treturn -EFAULT;\n\t}\n\td->count = 0;\n\tspin_unlock_irq(&d->wait.lock);\n\treturn ret;";
+    for wrong in [wrong, two_ends] {
+        assert_eq!(of_two(wrong, takes), ["fault-in-atomic"], "{wrong}");
+    }
+    let behind = "\td->count = 0;\n\tspin_unlock_irq(&d->wait.lock);\n\tif (copy_to_user(buf, all, sizeof(all)))\n\t\tret = -EFAULT;\n\treturn ret;";
+    let some_way = "\tif (copy_to_user(buf, all, sizeof(all)))\n\t\treturn -EFAULT;\n\td->count = 0;\n\tspin_unlock_irq(&d->wait.lock);\n\treturn ret;";
+    let dropped = "\tspin_unlock_irq(&d->wait.lock);\n\tif (copy_to_user(buf, all, sizeof(all)))\n\t\tret = -EFAULT;\n\tspin_lock_irq(&d->wait.lock);\n\td->count = 0;\n\tspin_unlock_irq(&d->wait.lock);\n\treturn ret;";
+    for right in [behind, some_way, dropped] {
+        assert_eq!(of_two(right, takes), NONE, "{right}");
+    }
+    // Nobody is seen to take it: what else does is another file's.
+    let given = "\tdev_hold(d);\n\tret = events(d, buf, n);\n\treturn ret;";
+    assert_eq!(of_two(wrong, given), NONE);
+}
+
+#[test]
+fn a_function_that_takes_a_lock_of_its_own_lets_go_none_of_its_callers() {
+    let own = "\trcu_read_lock();\n\tall[0] = d->count;\n\trcu_read_unlock();\n\treturn all[0];";
+    let wrong = "\trcu_read_lock();\n\tret = events(d, buf, n);\n\tif (put_user(ret, (int __user *)buf))\n\t\tret = -EFAULT;\n\trcu_read_unlock();\n\treturn ret;";
+    assert_eq!(of_two(own, wrong), ["fault-in-atomic"]);
+    let dropped =
+        "\trcu_read_unlock();\n\tall[0] = wait_for(d);\n\trcu_read_lock();\n\treturn all[0];";
+    assert_eq!(of_two(dropped, wrong), NONE);
+}
+
+#[test]
+fn of_two_locks_that_one_is_named_by_which_nothing_relies_on_a_fault() {
+    let wrong = "\tlocal_irq_save(flags);\n\tarch_spin_lock(&d->lock);\n\tret = put_user(d->v, p);\n\tarch_spin_unlock(&d->lock);\n\tlocal_irq_restore(flags);\n\treturn ret;";
+    assert_eq!(rules(wrong), ["fault-in-atomic"]);
+    let right = "\tlocal_irq_save(flags);\n\tarch_spin_lock(&d->lock);\n\tv = d->v;\n\tarch_spin_unlock(&d->lock);\n\tlocal_irq_restore(flags);\n\treturn put_user(v, p);";
+    assert_eq!(rules(right), NONE);
+}

@@ -31,9 +31,18 @@ pub(crate) fn names(
     body: &Body,
     is: impl Fn(&str) -> bool,
 ) -> bool {
+    first(function, body, |name| is(name).then_some(())).is_some()
+}
+
+/// What is known of the first that a function of the file names, of those of which it is.
+pub(crate) fn first<T>(
+    function: &FunctionContext<'_>,
+    body: &Body,
+    known: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
     let file = function.file;
     let mut words = file.tokens_in(body.span).iter();
-    words.any(|word| answer::text(word.span.of(file.text)).is_some_and(&is))
+    words.find_map(|word| answer::text(word.span.of(file.text)).and_then(&known))
 }
 
 /// What an inline function of a header does to a lock, where the file has none of that name.

@@ -41,6 +41,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             begin: node.span,
             call: format!("{}()", name_of(node)),
             group,
+            lent: false,
             held: {
                 let locks = locks.entry(group);
                 held(
@@ -56,7 +57,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let guarded = scopes.filter_map(|scope| guarded(function, *scope));
     let mut told = HashSet::default();
     let places = by_place(function.graph);
-    for region in begun.chain(guarded) {
+    let mut regions: Vec<Region> = begun.chain(guarded).chain(lent(function)).collect();
+    // What stands in several is said of one in which nothing relies on a fault that fails.
+    regions.sort_by_key(|own| function.file.words.is_fallible(own.group));
+    for region in regions {
         for call in function.calls {
             let place = span(*call);
             // What is called for its arguments is another node.
@@ -182,6 +186,8 @@ struct Region {
     call: String,
     /// The group that it begins.
     group: usize,
+    /// Whether it is the caller's, and ends there.
+    lent: bool,
     /// The nodes in it.
     held: HashSet<usize>,
 }
@@ -289,6 +295,51 @@ impl Locks {
     }
 }
 
+/// What comes before a call that lets go what the function never took: on every way out of it
+/// there is such a call, and who calls it from the same file takes that.
+fn lent(function: &FunctionContext<'_>) -> Vec<Region> {
+    let (graph, words) = (function.graph, function.file.words);
+    let mut found: Vec<Region> = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let Action::Call(call) = &node.action else {
+            continue;
+        };
+        let Some((group, false)) = words.atomic_of(&call.name) else {
+            continue;
+        };
+        let known = found.iter().any(|own| own.group == group);
+        if !known && is_lent(function, group) {
+            let own =
+                |node: &Node| self::group(function, node).is_some_and(|(own, _)| own == group);
+            let stops = |node: &Node| {
+                let name = name_of(node);
+                own(node) || words.switches_faults_off(name) || unlocks(function, name, group)
+            };
+            found.push(Region {
+                begin: function.place(at),
+                call: format!("{}()", call.name),
+                group,
+                lent: true,
+                held: graph.reached(0, stops),
+            });
+        }
+    }
+    found
+}
+
+/// Whether a group was begun for the function by who calls it.
+fn is_lent(function: &FunctionContext<'_>, group: usize) -> bool {
+    let (file, graph) = (function.file, function.graph);
+    let own = |node: &Node| self::group(function, node).is_some_and(|(own, _)| own == group);
+    let begins = |node: &Node| self::group(function, node) == Some((group, true));
+    if graph.nodes.iter().any(begins) || graph.leaves_without(own) {
+        return false;
+    }
+    let begun = |name: &str| file.words.atomic_of(name) == Some((group, true));
+    let takes = |body: &Body| locks::names(function, body, begun);
+    !file.is_kept(function.body) && file.callers(function.body).any(takes)
+}
+
 /// The scope of a guard whose class is one of a group, up to where faults are switched off
 /// in it: by a call, or by a guard.
 fn guarded(function: &FunctionContext<'_>, scope: Span) -> Option<Region> {
@@ -317,16 +368,17 @@ fn guarded(function: &FunctionContext<'_>, scope: Span) -> Option<Region> {
         begin: word.span.join(class.span),
         call: format!("{}({})", text(word), text(class)),
         group,
+        lent: false,
         held: reached.into_iter().filter(inside).collect(),
     })
 }
 
-/// Whether a function of the file ends the group, which may be its caller's.
+/// Whether a function of the file ends the group before it begins it: that is its caller's.
 fn unlocks(function: &FunctionContext<'_>, name: &str, group: usize) -> bool {
     let file = function.file;
     let mut bodies = file.bodies.iter().filter(|body| body.name == name);
-    let ends = |name: &str| file.words.atomic_of(name) == Some((group, false));
-    bodies.any(|body| locks::names(function, body, ends))
+    let of = |name: &str| file.words.atomic_of(name).filter(|(own, _)| *own == group);
+    bodies.any(|body| locks::first(function, body, of).is_some_and(|(_, begins)| !begins))
 }
 
 fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> Violation {
@@ -352,13 +404,18 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
         None => String::new(),
     };
     let message = format!(
-        "{}() {does}{within}, and stands behind {} on line {}",
+        "{}() {does}{within}, and stands {} {} on line {}",
         own.name,
+        if region.lent { "before" } else { "behind" },
         region.call,
         function.line(region.begin)
     );
     let mut violation = file.violation(&INFO, own.span, label, message);
-    violation.related.push(file.mark(region.begin, from));
+    let mark = match region.lent {
+        true => "the caller's is let go here",
+        false => from,
+    };
+    violation.related.push(file.mark(region.begin, mark));
     if file.words.is_fallible(region.group)
         && !copies(function, own)
         && !goes_round(function, own, region)
