@@ -324,3 +324,26 @@ fn a_member_that_is_set_again_settles_no_other() {
         "\tif (d->breaks)\n\t\tfib->head.state = 0;\n\telse\n\t\tput(d, fib->head.size);"
     ));
 }
+
+#[test]
+fn what_something_was_looked_up_by_is_fetched_again() {
+    let twice = |asked: &str, behind: &str| {
+        rules(&format!(
+            "int region(struct dev *d, struct req __user *in)\n{{\n\tstruct req r;\n\tstruct mem *mem;\n\tint ret;\n\n\tif (copy_from_user(&r, in, sizeof(r)))\n\t\treturn -EFAULT;\n{asked}\tif (copy_from_user(&r, in, sizeof(r)))\n\t\treturn -EFAULT;\n{behind}\treturn 0;\n}}\n"
+        ))
+    };
+    let mem = "\tmem = mem_of(d, r.kind);\n\tif (!mem)\n\t\treturn -ENOENT;\n";
+    let may = "\tret = may_map(d, r.kind);\n\tif (ret)\n\t\treturn ret;\n";
+    for asked in [mem, may] {
+        assert_eq!(twice(asked, "\td->at = AT(r.kind);\n"), TWICE, "{asked}");
+        // Another member is used, or it is asked once more.
+        assert_eq!(twice(asked, "\td->at = r.size;\n"), NONE, "{asked}");
+        let again = format!("{asked}\td->at = AT(r.kind);\n");
+        assert_eq!(twice(asked, &again), NONE, "{asked}");
+    }
+    // Nothing is asked of what the call gave.
+    assert_eq!(
+        twice("\tret = note(d, r.kind);\n", "\td->at = AT(r.kind);\n"),
+        NONE
+    );
+}

@@ -102,6 +102,7 @@ mod limited_by_bytes;
 mod linear;
 mod lockers;
 mod locks;
+mod looked_up;
 mod lost_on_a_way;
 mod lying;
 mod made;

@@ -15,6 +15,7 @@ use crate::check::fetched_part::{
 };
 use crate::check::judged_bytes::are_again;
 use crate::check::known::Asked;
+use crate::check::looked_up::lookups;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::parsed_again::is_parsed_again;
 use crate::check::refetched::{
@@ -445,7 +446,8 @@ fn checked_fields(
         let mut asked = conditions.iter();
         between.contains(*value) && asked.any(|asked| is_limited(function, *asked, name))
     });
-    let made: Vec<Span> = limited.map(|(_, value)| value).collect();
+    let mut made: Vec<Span> = limited.map(|(_, value)| value).collect();
+    made.extend(lookups(function, &conditions, between, second.span.end));
     let mut found = BTreeSet::new();
     function.each_of(&["field_expression"], |node| {
         let place = span(node);
