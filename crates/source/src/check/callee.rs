@@ -9,7 +9,7 @@ use crate::flow::{Effect, EffectKind, Pieces, Source, build};
 use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise_in};
 use crate::parse::parse;
-use crate::site::Context;
+use crate::site::{Context, span};
 use crate::span::Span;
 use crate::split::Body;
 
@@ -191,8 +191,29 @@ pub(crate) fn goes_through(function: &FunctionContext<'_>, name: &str, at: usize
             has_value(effect) && graph.is_behind(effect) && graph.name_of(effect) == own
         };
         let plain = graph.effects.iter().find(through).map(|own| own.span);
-        plain.or_else(|| has_gone_through(callee, &own))
+        let stepped = || has_stepped_through(callee, &own);
+        plain
+            .or_else(stepped)
+            .or_else(|| has_gone_through(callee, &own))
     })
+}
+
+/// Where a function loads or stores through a parameter that goes on there: `*p++`.
+fn has_stepped_through(function: &FunctionContext<'_>, name: &str) -> Option<Span> {
+    let mut found = None;
+    function.each_of(&["pointer_expression"], |node| {
+        if found.is_some() || function.context.operator(node) != b"*" {
+            return;
+        }
+        found = match &function.expression_of(node).term {
+            Term::Behind(of) => match &of.uncast().1.term {
+                Term::Step(of) => (of.name() == Some(name)).then(|| span(node)),
+                _ => None,
+            },
+            _ => None,
+        };
+    });
+    found
 }
 
 /// Where a function gives the address that a variable holds to a call that goes through it.

@@ -287,6 +287,7 @@ impl<'v> Checker<'v> {
             let through = || {
                 interests.goes_through(header, tokens)
                     || interests.gives_as_kernels(header, tokens, &file)
+                    || interests.follows_member(header, (tokens, &named), &file)
             };
             if by_hand || through() {
                 let place = Place {

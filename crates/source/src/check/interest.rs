@@ -1,5 +1,6 @@
 //! What the words of a function say of whether the rules have to look at it.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
@@ -8,9 +9,10 @@ use tollgate_defect::answer;
 
 use super::callee::takes_pointer;
 use super::context::FileContext;
+use super::holders::{Holders, holders};
 use super::words::CheckWords;
 use crate::lex::{Token, TokenKind, closing};
-use crate::search::{Hashed, HashedWord};
+use crate::search::{Hashed, HashedWord, hashed_words};
 use crate::span::Span;
 use crate::vocabulary::Vocabulary;
 
@@ -52,6 +54,8 @@ pub(super) struct Interests<'a> {
     /// Where the file has each of these words, or a longer one.
     users: Places,
     forced: Places,
+    /// The structures of the file that hold a pointer to user memory, once that was asked.
+    holders: OnceCell<Holders>,
 }
 
 /// Where a text has a word that few of its functions name.
@@ -101,6 +105,7 @@ impl<'a> Interests<'a> {
             known: HashMap::default(),
             users: Places::of(text, b"__user"),
             forced: Places::of(text, b"__force"),
+            holders: OnceCell::new(),
         }
     }
 
@@ -200,6 +205,85 @@ impl<'a> Interests<'a> {
         let named = !pointers.is_empty() && places.any(|at| self.is_gone_through(body, at));
         let mut marks = (0..body.len()).filter(|at| self.word(body, *at) == b"__user");
         named || marks.any(|at| self.is_cast_and_followed(body, at))
+    }
+
+    /// Whether a function goes by hand through a member that its structure declares as a pointer to
+    /// user memory, or casts one: where it names such a structure, which few do.
+    pub(super) fn follows_member(
+        &self,
+        header: &[Token],
+        (body, hashed): (&[Token], &[HashedWord]),
+        file: &FileContext<'_>,
+    ) -> bool {
+        let own = self.holders.get_or_init(|| match self.users.0.is_empty() {
+            true => Holders::default(),
+            false => Holders::of(&holders(self.text, file.tokens)),
+        });
+        let holds = |word: &HashedWord| {
+            let text = word.span.of(self.text);
+            let tree = self.words.holders();
+            own.hold(text, word.hashed) || tree.hold(text, word.hashed)
+        };
+        let named = |tokens: &[Token], words: &[HashedWord]| -> Vec<&'a [u8]> {
+            let tags = words.iter().filter(|own| holds(own));
+            let roots = tags.filter_map(|tag| {
+                let at = tokens.partition_point(|own| own.span.start <= tag.span.start);
+                let mut behind = tokens.get(at..)?.iter().skip_while(|own| own.is(b'*'));
+                let name = behind.next().filter(|own| own.kind == TokenKind::Word)?;
+                Some(name.span.of(self.text))
+            });
+            roots.collect()
+        };
+        let mut roots = named(body, hashed);
+        roots.extend(named(header, &hashed_words(self.text, header)));
+        !roots.is_empty()
+            && (1..body.len()).any(|at| self.is_member_followed(body, at, (&roots, file)))
+    }
+
+    /// Whether the member at `at` of one of some variables may hold such a pointer, and is followed
+    /// or cast.
+    fn is_member_followed(
+        &self,
+        body: &[Token],
+        at: usize,
+        (roots, file): (&[&[u8]], &FileContext<'_>),
+    ) -> bool {
+        let is = |at: usize, byte| body.get(at).is_some_and(|own| own.is(byte));
+        let Some(front) = self.front(body, at) else {
+            return false;
+        };
+        let name = answer::text(self.word(body, at));
+        let users = name.is_some_and(|name| file.may_be_users(name, true));
+        if !users || !roots.contains(&self.word(body, front)) {
+            return false;
+        }
+        let before = (0..front).rev().find(|at| !is(*at, b'('));
+        let star = before.is_some_and(|at| is(at, b'*'));
+        let behind = is(at + 1, b'[') || is(at + 1, b'-') && is(at + 2, b'>');
+        behind || star || self.cast_before(body, front).is_some()
+    }
+
+    /// Where `a->b.c` begins of which the word at `at` is the last member.
+    fn front(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let is = |at: usize, byte| tokens.get(at).is_some_and(|own| own.is(byte));
+        let word = |at: &usize| {
+            let own = tokens.get(*at);
+            own.is_some_and(|own| own.kind == TokenKind::Word)
+        };
+        let holder = |at: usize| {
+            let last = at.checked_sub(1)?;
+            let steps = match is(last, b'.') {
+                true => 2,
+                false if is(last, b'>') && is(last.checked_sub(1)?, b'-') => 3,
+                false => return None,
+            };
+            at.checked_sub(steps)
+        };
+        let mut front = Some(at).filter(word)?;
+        while let Some(own) = holder(front) {
+            front = Some(own).filter(word)?;
+        }
+        (front != at).then_some(front)
     }
 
     /// Whether a function declares or casts anything as a `__user` pointer.

@@ -15,6 +15,7 @@ use crate::types::is_qualifier;
 use crate::vocabulary::Vocabulary;
 use crate::wrappers::definition;
 
+use super::holders::{Holders, holders};
 use super::tokens::{arguments, calls};
 use super::words::{AccessWord, BeginWord, CheckWords, EndWord, Lockers, named};
 
@@ -28,6 +29,7 @@ pub struct Learned {
     ends: Vec<EndWord>,
     arities: BTreeSet<(String, usize)>,
     users: BTreeSet<String>,
+    holders: BTreeSet<String>,
     takers: BTreeSet<(String, usize)>,
     accesses: Vec<AccessWord>,
     lockers: Lockers,
@@ -47,6 +49,7 @@ impl Learned {
         self.ends.extend(other.ends);
         self.arities.extend(other.arities);
         self.users.extend(other.users);
+        self.holders.extend(other.holders);
         self.takers.extend(other.takers);
         self.accesses.extend(other.accesses);
         self.lockers.merge(other.lockers);
@@ -68,6 +71,7 @@ impl Learned {
         if !self.users.is_empty() {
             let also = also_named(text, tokens, &self.users);
             self.users.extend(also);
+            self.holders.extend(holders(text, tokens));
         }
         self.takers.extend(takers(text, tokens));
         self
@@ -193,6 +197,9 @@ impl CheckWords {
         let accesses = learned.accesses.iter();
         accesses.cloned().for_each(|own| all.learn_access(own));
         all.learn_lockers(&learned.lockers);
+        if !learned.holders.is_empty() {
+            all.holders = Arc::new(Holders::of(&learned.holders));
+        }
         all
     }
 }

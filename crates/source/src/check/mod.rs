@@ -84,6 +84,7 @@ mod held_inside;
 mod hoisted;
 mod inlines;
 mod interest;
+mod holders;
 mod judged_bytes;
 mod kept_member;
 mod kept_place;

@@ -23,6 +23,7 @@ use crate::hashed::{HashMap, HashSet};
 use crate::search::{Hashed, Likely, Parts};
 use crate::types::words::{name_at, name_before};
 
+use super::holders::Holders;
 use handlers::Handlers;
 pub(crate) use kinds::{AccessWord, BeginWord, EndWord};
 use kinds::{access, begin, end, is_inside, shows};
@@ -92,6 +93,8 @@ pub struct CheckWords {
     /// What the headers of the tree declare as pointers to user memory, by name; none if
     /// not all of them were read.
     pub(super) users: Option<Arc<HashSet<String>>>,
+    /// The structures that hold one of these.
+    pub(super) holders: Arc<Holders>,
     /// The functions that headers declare to take one, and as which of their parameters.
     pub(super) takers: Arc<HashMap<String, Vec<usize>>>,
     clears: HashMap<String, Clears>,
@@ -224,6 +227,7 @@ impl CheckWords {
             named: Named::of(calls),
             numbers: Numbers::of(calls),
             users: None,
+            holders: Arc::default(),
             takers: Arc::default(),
             addresses: calls.each(|does| does.addresses),
             clears: calls.each(|does| does.clears),
@@ -294,7 +298,9 @@ impl CheckWords {
     fn is_meant(&self, word: &[u8]) -> bool {
         let undefined = || answer::text(word).is_some_and(|own| self.undefined.contains_key(own));
         let marked = || MARK.as_bytes().starts_with(word);
-        word == b"__user" || self.may_mean(Hashed::of(word)) || marked() || undefined()
+        let hashed = Hashed::of(word);
+        let known = word == b"__user" || self.may_mean(hashed) || self.holders.hold(word, hashed);
+        known || marked() || undefined()
     }
 
     /// Whether a text may teach anything: a search that is quick to say no.

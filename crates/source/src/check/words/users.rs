@@ -2,12 +2,18 @@
 //! memory is there.
 
 use super::CheckWords;
+use crate::check::holders::Holders;
 
 impl CheckWords {
     /// Whether a header of the tree may declare something of that name as a pointer to user
     /// memory.
     pub(crate) fn may_be_users(&self, name: &str) -> bool {
         self.users.as_ref().is_none_or(|users| users.contains(name))
+    }
+
+    /// The structures of the tree's headers that hold one.
+    pub(crate) fn holders(&self) -> &Holders {
+        &self.holders
     }
 
     /// Whether a header of the tree declares a function of that name to take one there.
