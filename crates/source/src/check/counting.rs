@@ -11,19 +11,83 @@ use crate::span::Span;
 
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
-use super::extent;
+use super::{extent, space};
 
 /// Whether the variable is how many elements a pointer leads to, which are larger than a
 /// byte: so often a loop goes around that accesses one, or it is multiplied with a size.
 pub(crate) fn is_of_elements(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
-    let larger = extent::element(function, pointer).is_some_and(|size| size > 1);
+    let size = extent::element(function, pointer).or_else(|| element(function, pointer));
+    let larger = size.is_some_and(|size| size > 1);
     larger
         && !is_of_bytes(function, count)
         && (is_limit_of(function, count, pointer)
             || is_added(function, pointer, count)
             || is_round(function, count, pointer)
+            || is_unlimited(function, count, pointer)
             || is_times_a_size(function, count)
             || is_times_a_size_below(function, count))
+}
+
+/// How large what a pointer leads to is, which need not be declared as the user's where an access is
+/// given it.
+fn element(function: &FunctionContext<'_>, pointer: &str) -> Option<u64> {
+    let mut accesses = function.accesses.iter();
+    let access = accesses.find(|own| own.user_root == pointer)?;
+    let user = function.expression(access.user)?;
+    space::element(function, user.uncast().1.root())
+}
+
+/// Whether an element is accessed in each round of a loop, and nothing there asks how many there were:
+/// what would be a number of bytes says no more than the rounds, each of which goes on by an element.
+fn is_unlimited(function: &FunctionContext<'_>, count: &str, pointer: &str) -> bool {
+    let mut own = function.accesses.iter();
+    let access = own.find(|own| own.user_root == pointer && function.leads(own.span, own.span));
+    let Some(access) = access else { return false };
+    let address = access.address.uncast().1;
+    let plain = (address.name() == Some(pointer)).then_some(pointer);
+    let Some(index) = picked(address, pointer).or(plain) else {
+        return false;
+    };
+    let graph = function.graph;
+    let own = graph.local(count).is_some() || function.is_parameter(count);
+    // What is compared there may say how many rounds there are.
+    let round =
+        |at: &Span| function.comes_to(access.span, *at) && function.comes_to(*at, access.span);
+    let mut comparisons = graph.comparisons.iter();
+    own && goes_by_one(function, index)
+        && !comparisons.any(|at| graph.names(*at, index) || round(at))
+        && !is_divided(function, count)
+}
+
+/// Whether a variable goes on by one alone, wherever it does.
+fn goes_by_one(function: &FunctionContext<'_>, index: &str) -> bool {
+    let graph = function.graph;
+    let all = graph.effects.iter().filter(|own| {
+        matches!(own.kind, EffectKind::Write(_))
+            && graph.name_of(own) == index
+            && graph.is_whole(own)
+    });
+    let mut steps = all.filter_map(|own| match &own.kind {
+        EffectKind::Write(write) if write.next || write.compound => {
+            Some(is_one(function, own.span))
+        }
+        _ => None,
+    });
+    let first = steps.next();
+    first == Some(true) && steps.all(|one| one)
+}
+
+/// Whether the function divides or shifts the variable.
+fn is_divided(function: &FunctionContext<'_>, count: &str) -> bool {
+    any(function, &|own| match &own.term {
+        Term::Binary(left, operator, _) => {
+            matches!(operator.as_str(), "/" | "%" | ">>") && names(left, count)
+        }
+        Term::Assignment(left, operator, _) => {
+            matches!(operator.as_str(), "/=" | ">>=" | "-=") && names(left, count)
+        }
+        _ => false,
+    })
 }
 
 /// Whether the function multiplies the variable with a size, and takes it for bytes nowhere.
@@ -195,18 +259,20 @@ fn steps_by_one(function: &FunctionContext<'_>, looped: Syntax<'_>, variable: &s
         .iter()
         .filter(|own| matches!(own.kind, EffectKind::Write(_)) && graph.name_of(own) == variable);
     let mut writes = writes.filter(|own| inside(own.span)).peekable();
-    let one = |at: Span| {
-        let own = function.expression(at);
-        own.is_some_and(|own| match &own.term {
-            Term::Step(_) => true,
-            Term::Assignment(_, operator, by) => {
-                let moves = matches!(operator.as_str(), "+=" | "-=");
-                moves && matches!(&by.term, Term::Number(one) if one == "1")
-            }
-            _ => false,
-        })
-    };
-    writes.peek().is_some() && writes.all(|own| one(own.span))
+    writes.peek().is_some() && writes.all(|own| is_one(function, own.span))
+}
+
+/// `n++`, `n += 1`
+fn is_one(function: &FunctionContext<'_>, at: Span) -> bool {
+    let own = function.expression(at);
+    own.is_some_and(|own| match &own.term {
+        Term::Step(_) => true,
+        Term::Assignment(_, operator, by) => {
+            let moves = matches!(operator.as_str(), "+=" | "-=");
+            moves && matches!(&by.term, Term::Number(one) if one == "1")
+        }
+        _ => false,
+    })
 }
 
 /// Whether the loop around a place compares the one variable with the other.
@@ -257,17 +323,25 @@ fn added_to(whole: &Expression, pointer: &str) -> bool {
     }
 }
 
+/// The variable that an index is, which may go on there: `i++`.
+fn variable(index: &Expression) -> Option<&str> {
+    match &index.uncast().1.term {
+        Term::Step(of) => of.name(),
+        _ => index.name(),
+    }
+}
+
 /// The variable that picks the element: `i` of `&p[i].a`.
 fn picked<'e>(address: &'e Expression, root: &str) -> Option<&'e str> {
     let element = |place: &'e Expression| match &place.term {
-        Term::Element { array, index } if array.name() == Some(root) => index.name(),
+        Term::Element { array, index } if array.name() == Some(root) => variable(index),
         _ => None,
     };
     let mut place = match &address.term {
         Term::Address(place) => &**place,
         // `p + i`
         Term::Binary(base, operator, index) if operator == "+" && base.name() == Some(root) => {
-            return index.name();
+            return variable(index);
         }
         _ => return None,
     };

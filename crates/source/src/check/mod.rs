@@ -31,6 +31,7 @@ mod callers;
 mod carried;
 mod change;
 mod checked_less;
+mod checked_other;
 mod checked_short;
 mod checker;
 mod checks;

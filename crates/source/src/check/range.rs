@@ -118,6 +118,11 @@ impl Range {
         matches!(pointer.term, Term::Member { .. }).then_some(pointer)
     }
 
+    /// The address without casts, and the size, if the begin takes one.
+    pub(crate) fn parts(&self) -> Option<(&Expression, &Expression)> {
+        Some((&self.address, self.size.as_deref()?))
+    }
+
     /// How many bytes the size is, as a variable of the function says it.
     pub(crate) fn counted(&self) -> Option<&str> {
         self.size.as_ref()?.name()

@@ -1,5 +1,6 @@
 use crate::check::accesses::Access;
 use crate::check::checked_less;
+use crate::check::checked_other;
 use crate::check::checked_short::checked_short;
 use crate::check::context::FunctionContext;
 use crate::check::counting;
@@ -120,6 +121,28 @@ fn of_one(function: &FunctionContext<'_>, access: &Access<'_>, check: &Check) ->
         .or_else(|| in_front_of(function, access, check))
         .or_else(|| one_for_all(function, access, check))
         .or_else(|| no_least(function, access, check))
+        .or_else(|| of_another_size(function, access, check))
+}
+
+/// A check of another number of bytes, or of as many from another place on.
+fn of_another_size(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    check: &Check,
+) -> Option<String> {
+    let checked = checked_other::Checked {
+        place: check.place,
+        address: &check.address,
+        size: check.size.as_ref()?,
+    };
+    let own = checked_other::told(function, access, &checked)?;
+    Some(format!(
+        "{}() checks {} bytes of {}, and {}() {own}",
+        check.name,
+        function.file.plain(checked.size.span),
+        function.file.plain(check.address.span),
+        access.word.name
+    ))
 }
 
 /// A check of what lies behind the access.

@@ -1,6 +1,7 @@
 use tree_sitter::Node as Syntax;
 
 use crate::check::accesses::{each, root_of};
+use crate::check::checked_other;
 use crate::check::context::FunctionContext;
 use crate::check::counting;
 use crate::check::extent::{self, Extent};
@@ -82,7 +83,8 @@ fn window(
                 around.push(own.message.clone());
                 new.then_some(own)
             };
-            beyond.or_else(elsewhere)
+            let other = || of_another_size(function, &range, opened, *place);
+            beyond.or_else(elsewhere).or_else(other)
         })
         .collect();
     found.extend(handed(function, &range, node));
@@ -95,6 +97,31 @@ fn window(
         }
     }
     found
+}
+
+/// An access of another number of bytes than the begin has checked, or of as many from another
+/// place on.
+fn of_another_size(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    opened: Span,
+    place: Span,
+) -> Option<Violation> {
+    let mut accesses = function.accesses.iter();
+    let access = accesses.find(|own| own.span == place && own.user_root == range.root)?;
+    let (address, size) = range.parts()?;
+    let checked = checked_other::Checked {
+        place: opened,
+        address,
+        size,
+    };
+    let own = checked_other::told(function, access, &checked)?;
+    let message = format!(
+        "{}() {own}, and the begin checked no more than this: {}",
+        access.word.name,
+        range.words()
+    );
+    Some(violation(function, place, message, Confidence::Medium))
 }
 
 fn outside(
