@@ -135,6 +135,7 @@ mod plain_results;
 mod position_twice;
 mod positive_error;
 mod pushed;
+mod position_left_out;
 mod range;
 mod range_check;
 mod read_in;

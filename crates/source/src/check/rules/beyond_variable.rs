@@ -19,6 +19,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
 use crate::check::past_array::{PastArray, past_array};
+use crate::check::position_left_out::position_left_out;
 use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
 use crate::check::room::{Object, room, size_at};
@@ -468,6 +469,7 @@ fn by_another_bound(function: &FunctionContext<'_>, access: &Access<'_>) -> Opti
     let by_whole = clamped_by_whole(function, access).map(|own| own.told(file));
     let (told, bound) = by_whole
         .or_else(|| Some(hoisted(function, access)?.told(file)))
+        .or_else(|| Some(position_left_out(function, access)?.told(file)))
         .or_else(|| Some(counted_up(function, access)?.told(file)))
         .or_else(|| Some(greater(function, access)?.told(file)))?;
     let mut violation = file.violation(&INFO, access.span, "copied here", told);
