@@ -212,6 +212,13 @@ pub(crate) fn comes_before(function: &FunctionContext<'_>, one: Span, other: Spa
     loops.any(|own| own.contains(one) && own.contains(other))
 }
 
+/// Whether a way leads from what is read or written in a place back to it.
+pub(crate) fn is_in_round(function: &FunctionContext<'_>, place: Span) -> bool {
+    let own = function.touching(place);
+    let behind = function.graph.comes_behind(&own);
+    own.iter().any(|at| behind.contains(*at))
+}
+
 /// Whether a statement goes round.
 pub(crate) fn is_loop(node: Node<'_>) -> bool {
     LOOPS.contains(&node.known_kind())

@@ -328,7 +328,7 @@ fn asked(
 
 /// `if (n > N) return -EINVAL;`, `if (n > N) n = N;`: what it may be behind that, at a place to
 /// which nothing else leads from there.
-fn refuses_more(
+pub(crate) fn refuses_more(
     function: &FunctionContext<'_>,
     node: Node<'_>,
     number: &Expression,

@@ -75,6 +75,7 @@ mod found_byte;
 mod freed_with;
 mod from_below;
 mod greater;
+mod grown;
 mod handed;
 mod handed_on;
 mod hanging;

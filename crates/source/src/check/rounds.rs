@@ -84,6 +84,52 @@ pub(crate) fn up_to(
 
 /// Whether anything in a place holds the number against another.
 fn asks(function: &FunctionContext<'_>, index: &Expression, place: Span) -> bool {
+    asks_where(function, index, place, |_| true)
+}
+
+/// The same, where it may keep the round of that number from coming to a node.
+fn bounds(
+    function: &FunctionContext<'_>,
+    index: &Expression,
+    (place, node): (Span, Node<'_>),
+) -> bool {
+    asks_where(function, index, place, |own| {
+        !is_beside(function, own, node)
+    })
+}
+
+/// Whether an `if` does something more in one round, and leaves it nowhere: `if (i == 0) …;`
+fn is_beside(function: &FunctionContext<'_>, asked: Node<'_>, node: Node<'_>) -> bool {
+    let mut around = std::iter::successors(Some(asked), Node::parent);
+    let holder = around.find(|own| {
+        !matches!(
+            own.known_kind(),
+            "binary_expression" | "parenthesized_expression"
+        )
+    });
+    let Some(holder) = holder.filter(|own| own.known_kind() == "if_statement") else {
+        return false;
+    };
+    let mut leaves = false;
+    const JUMPS: [&str; 4] = [
+        "break_statement",
+        "continue_statement",
+        "goto_statement",
+        "return_statement",
+    ];
+    function.each_of(&JUMPS, |own| leaves |= span(holder).contains(span(own)));
+    let body = holder
+        .part("condition")
+        .map_or(holder.start_byte(), |own| own.end_byte());
+    !leaves && !Span::new(body, holder.end_byte()).contains(span(node))
+}
+
+fn asks_where(
+    function: &FunctionContext<'_>,
+    index: &Expression,
+    place: Span,
+    counts: impl Fn(Node<'_>) -> bool,
+) -> bool {
     let mut found = false;
     function.each_of(&["binary_expression", "switch_statement"], |node| {
         if found || !place.contains(span(node)) {
@@ -98,7 +144,7 @@ fn asks(function: &FunctionContext<'_>, index: &Expression, place: Span) -> bool
                 .expression_of(own)
                 .any_but_indices(&|part| part == index)
         };
-        found = asked.is_some_and(names);
+        found = asked.filter(|own| counts(*own)).is_some_and(names);
     });
     found
 }
@@ -134,7 +180,7 @@ pub(crate) fn stops_before(
     };
     let place = matches!(last.term, Term::Name(_) | Term::Member { .. });
     (counter == index && place).then_some(())?;
-    let known = asks(function, index, body) || is_set_anew(function, name, body);
+    let known = bounds(function, index, (body, node)) || is_set_anew(function, name, body);
     (!known).then(|| (last.clone(), span(condition)))
 }
 

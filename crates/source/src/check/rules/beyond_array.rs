@@ -6,6 +6,7 @@ use crate::check::before_front::before_front;
 use crate::check::bits::{self, Bit};
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
+use crate::check::grown::grown;
 use crate::check::limit::{changed, limit};
 use crate::check::model::{Confidence, Mark, RuleInfo, Severity, Violation};
 use crate::check::rounds::{is_end_elsewhere, stops_before, up_to};
@@ -107,7 +108,8 @@ fn too_many_rounds(
     node: Node<'_>,
 ) -> Option<(String, Mark)> {
     let (many, _) = stops_before(function, index, node)?;
-    let limit = limit(function, &many, span(node))?;
+    let limit =
+        limit(function, &many, span(node)).or_else(|| grown(function, &many, span(node)))?;
     let most = limit.value?;
     let count = space::elements(function, array).filter(|count| most > *count)?;
     let file = function.file;
@@ -218,7 +220,7 @@ fn bounded(
     node: Node<'_>,
 ) -> Option<(String, Mark)> {
     let at = span(node);
-    let own = limit(function, number, at)?;
+    let own = limit(function, number, at).or_else(|| grown(function, number, at))?;
     let count = space::elements(function, array);
     let counts_it =
         is_count_of(&own.other, array) || count.is_none() && counts(function, &own.other, array);
