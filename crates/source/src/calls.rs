@@ -13,7 +13,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 use crate::hashed::{HashMap, HashSet};
 
 pub(crate) use atomic::Atomic;
-pub(crate) use heap::Heap;
+pub(crate) use heap::{Heap, OfPages};
 pub(crate) use parts::{PicksBit, Rounds, Touches};
 
 /// Whether an access reads user memory or writes it.
@@ -138,6 +138,11 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) unlinks: bool,
     pub(crate) makes_file_of: Option<usize>,
+    pub(crate) pages: Option<OfPages>,
+    #[serde(default)]
+    pub(crate) unpins: bool,
+    #[serde(default)]
+    pub(crate) drops_page: bool,
     #[serde(default)]
     pub(crate) least: bool,
     #[serde(default)]

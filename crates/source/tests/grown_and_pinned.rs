@@ -54,3 +54,63 @@ fn what_a_driver_of_iommufd_fetches_is_the_users() {
     mistakes::changed("beyond-array", text, &[("inv.id > ID_MAX", "inv.id > NUM")]);
 }
 
+/// What is said of a file that pins pages and gives them back.
+fn pinned(give_back: &str) -> Vec<String> {
+    rules(&format!(
+        "struct area {{ struct page **pages; struct page *one; u64 at; int many; }};\n\
+         static int area_pin(struct area *a, unsigned long at, int many)\n{{\n\tint n;\n\n\
+         \tn = pin_user_pages_fast(at, many, FOLL_WRITE, a->pages);\n\tif (n < 0)\n\t\treturn n;\n\ta->many = n;\n\treturn 0;\n}}\n\n\
+         {give_back}"
+    ))
+}
+
+#[test]
+fn a_pin_is_given_back_as_one() {
+    let release = "static void area_release(struct area *a)\n{\n\tint i;\n\n\tfor (i = 0; i < a->many; i++)\n\t\tput_page(a->pages[i]);\n}\n";
+    let clear = "static void area_clear(struct area *a, bool all)\n{\n\tstruct page *first = NULL, *second = NULL;\n\n\
+         \tfirst = phys_to_page(a->at);\n\tif (all)\n\t\tsecond = phys_to_page(a->at + 4096);\n\
+         \tunpin_user_page(first);\n\tif (second)\n\t\tput_page(second);\n}\n";
+    let here = "static int area_look(struct area *a, unsigned long at)\n{\n\tstruct page *page, *pages[1];\n\n\
+         \tif (pin_user_pages_fast(at, 1, 0, pages) != 1)\n\t\treturn -EFAULT;\n\tpage = pages[0];\n\tput_page(page);\n\treturn 0;\n}\n";
+    let alone = "static int area_look(struct area *a, unsigned long at)\n{\n\tstruct page *page;\n\n\
+         \tif (pin_user_pages_fast(at, 1, 0, &page) != 1)\n\t\treturn -EFAULT;\n\tput_page(page);\n\treturn 0;\n}\n";
+    for wrong in [release, clear, here, alone] {
+        assert_eq!(pinned(wrong), ["released-memory"], "{wrong}");
+        let right = wrong.replace("put_page", "unpin_user_page");
+        assert_eq!(pinned(&right), NONE, "{right}");
+    }
+    let other = "static void area_free(struct area *a)\n{\n\tput_page(a->one);\n}\n";
+    let referenced = here.replace("pin_user_pages_fast", "get_user_pages_fast");
+    for right in [other, &referenced] {
+        assert_eq!(pinned(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn the_pages_of_earlier_rounds_do_not_stay_pinned() {
+    let rounds = |failed: &str, end: &str| {
+        rules(&format!(
+            "static int f(struct area *a, unsigned long at, int many)\n{{\n\tstruct page **all;\n\tint ret, done = 0;\n\n\
+             \tall = kvmalloc_array(many, sizeof(*all), GFP_KERNEL);\n\tif (!all)\n\t\treturn -ENOMEM;\n\
+             \twhile (done < many) {{\n\t\tstruct page **pages = all + done;\n\n\
+             \t\tret = pin_user_pages_fast(at, many - done, FOLL_LONGTERM, pages);\n\t\tif (ret < 0) {{\n{failed}\n\t\t}}\n\t\tdone += ret;\n\t}}\n\
+             \ta->pages = all;\n\treturn 0;\n{end}}}\n"
+        ))
+    };
+    let free = "\t\t\tkvfree(all);\n\t\t\treturn ret;";
+    let unpin = "\t\t\tunpin_user_pages(all, done);\n";
+    assert_eq!(rounds(free, ""), ["kept-memory"]);
+    assert_eq!(
+        rounds("\t\t\tgoto free;", "free:\n\tkvfree(all);\n\treturn ret;\n"),
+        ["kept-memory"]
+    );
+    assert_eq!(rounds(&format!("{unpin}{free}"), ""), NONE);
+    let end =
+        "free:\n\tif (done)\n\t\tunpin_user_pages(all, done);\n\tkvfree(all);\n\treturn ret;\n";
+    assert_eq!(rounds("\t\t\tgoto free;", end), NONE);
+    assert_eq!(
+        rounds(&format!("\t\t\tarea_drop(all, done);\n{free}"), ""),
+        NONE
+    );
+}
+

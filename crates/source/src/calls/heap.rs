@@ -14,3 +14,14 @@ pub(crate) struct Heap {
     pub(crate) told: Option<String>,
     pub(crate) reason: String,
 }
+
+/// Pages of the user's memory that a call finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfPages {
+    /// Which argument is the array that it puts them in.
+    pub(crate) at: usize,
+    /// Whether it pins them.
+    #[serde(default)]
+    pub(crate) pinned: bool,
+}

@@ -56,6 +56,8 @@ pub(super) struct Interests<'a> {
     forced: Places,
     /// The structures of the file that hold a pointer to user memory, once that was asked.
     holders: OnceCell<Holders>,
+    /// Whether the file pins pages, once that was asked.
+    pins: OnceCell<bool>,
 }
 
 /// Where a text has a word that few of its functions name.
@@ -89,6 +91,8 @@ struct Meaning {
     source: bool,
     /// Whether it is told how many.
     counted: bool,
+    /// Whether it gives back a page, and no pin of it.
+    drops: bool,
     /// Whether it hands a program bytes of the kernel's.
     shows: bool,
     /// Whether it is a class of guards, where one is opened.
@@ -106,6 +110,7 @@ impl<'a> Interests<'a> {
             users: Places::of(text, b"__user"),
             forced: Places::of(text, b"__force"),
             holders: OnceCell::new(),
+            pins: OnceCell::new(),
         }
     }
 
@@ -121,6 +126,7 @@ impl<'a> Interests<'a> {
             scopes: Vec::new(),
         };
         let (mut guard, mut fetches, mut shows, mut sources) = (false, false, false, 0_usize);
+        let mut drops = false;
         let forced = |two: &[Token]| match two {
             [word, star] => star.is(b'*') && word.span.of(self.text) == b"__force",
             _ => false,
@@ -142,6 +148,7 @@ impl<'a> Interests<'a> {
             sources += usize::from(meaning.source);
             found.any |= meaning.counted;
             shows |= meaning.shows;
+            drops |= meaning.drops;
             found.scopes.extend(meaning.scope.then_some(word.span));
         }
         // Few functions ask for more than their names say.
@@ -167,6 +174,8 @@ impl<'a> Interests<'a> {
             own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())
         };
         found.any |= shows && tokens.iter().any(counts);
+        // Of pages that nobody pinned it is right.
+        found.any |= drops && *self.pins.get_or_init(|| self.words.may_pin(self.text));
         // A position of the function's own.
         let position = |own: &Token| own.span.of(self.text) == b"loff_t";
         found.any |= shows && tokens.iter().any(position);
@@ -519,6 +528,7 @@ impl Meaning {
         fetches: false,
         source: false,
         counted: false,
+        drops: false,
         shows: false,
         guard: false,
         scope: false,
@@ -539,7 +549,9 @@ impl Meaning {
                 || words.results().gives_zero_for_a_fault(name)
                 || words.gives_length(name)
                 || words.results().copied(name).is_some()
-                || words.gives_error_pointer(name),
+                || words.gives_error_pointer(name)
+                || words.pages(name).is_some_and(|own| own.pinned)
+                || words.unpins(name),
             window,
             faults: words.may_fault(name),
             atomic: matches!(
@@ -554,6 +566,7 @@ impl Meaning {
             fetches: words.fetches(name).is_some(),
             source: words.source(name).is_some(),
             counted: words.fetched(name).is_some(),
+            drops: words.drops_page(name),
             shows: words.shows(name).is_some(),
             guard: words.guard(name).is_some(),
             scope: vocabulary.is_scope(name.as_bytes()),

@@ -132,6 +132,7 @@ mod past_array;
 mod paths;
 mod pieces;
 mod placed;
+mod pinned;
 mod plain_results;
 mod position_twice;
 mod positive_error;

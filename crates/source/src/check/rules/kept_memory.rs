@@ -11,6 +11,7 @@ use crate::check::kept_result::kept_results;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::Owner;
+use crate::check::pinned::{Left, left_pinned};
 use crate::check::rule::{Look, Rule};
 use crate::check::words::CheckWords;
 use crate::site::span;
@@ -76,6 +77,7 @@ fn unlinked(function: &FunctionContext<'_>) -> Vec<(String, Span)> {
 const MOST: usize = 256;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    out.extend(left_pinned(function).iter().map(|own| pins(function, own)));
     if fallible(function).next().is_none() && !may_fault(function) {
         return;
     }
@@ -239,6 +241,19 @@ impl<'o, 's> Take<'o, 's> {
         let exits = nodes.filter(|at| function.graph.nodes.get(*at).is_some_and(Owner::is_exit));
         exits.map(|at| function.place(at)).min()
     }
+}
+
+/// Pages of earlier rounds that stay pinned.
+fn pins(function: &FunctionContext<'_>, own: &Left) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "the pages that earlier rounds of line {} pinned stay so, and {}, which has them, is freed",
+        function.line(own.pinned),
+        own.array
+    );
+    let mut violation = file.violation(&INFO, own.freed, "freed with them", message);
+    violation.related.push(file.mark(own.pinned, "pinned here"));
+    violation
 }
 
 /// What a member leads to whose object is freed.

@@ -10,6 +10,7 @@ use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::other_heap::{OtherHeap, other_heaps};
 use crate::check::owned::{Owner, Use};
+use crate::check::pinned::dropped;
 use crate::check::rule::{Look, Rule};
 use crate::check::words::CheckWords;
 use crate::site::span;
@@ -62,6 +63,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .iter()
             .map(|own| by_other(function, own)),
     );
+    out.extend(dropped(function).iter().map(|own| by_other(function, own)));
     out.extend(freed_by_helper(function));
     out.extend(
         given_back_by_two(function)

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::calls::{Calls, Does};
+use memchr::memmem;
+
+use crate::calls::{Calls, Does, OfPages};
 use crate::hashed::{HashMap, HashSet};
 
 use super::CheckWords;
@@ -19,6 +21,9 @@ pub(super) struct Owned {
     unlinks: BTreeSet<String>,
     files: BTreeMap<String, usize>,
     heaps: Heaps,
+    pages: HashMap<String, OfPages>,
+    unpins: BTreeSet<String>,
+    drops_page: BTreeSet<String>,
     /// The kinds of locks that may count things.
     counting: BTreeSet<usize>,
     /// What may give an error number and has taken no lock then.
@@ -46,6 +51,9 @@ impl Owned {
             unlinks: names(|does| does.unlinks),
             files: files.collect(),
             heaps: Heaps::of(calls),
+            pages: calls.each(|does| does.pages),
+            unpins: names(|does| does.unpins),
+            drops_page: names(|does| does.drops_page),
             counting: counting(calls),
             fails: calls
                 .locks
@@ -60,6 +68,27 @@ impl CheckWords {
     /// What is known of memory that is given back by none but its own calls.
     pub(crate) fn heaps(&self) -> &Heaps {
         &self.owned.heaps
+    }
+
+    /// Where a call of that name puts pages of the user's, and whether it pins them.
+    pub(crate) fn pages(&self, name: &str) -> Option<OfPages> {
+        self.owned.pages.get(name).copied()
+    }
+
+    /// Whether a text names a call that pins pages.
+    pub(crate) fn may_pin(&self, text: &[u8]) -> bool {
+        let mut pins = self.owned.pages.iter().filter(|(_, own)| own.pinned);
+        pins.any(|(name, _)| memmem::find(text, name.as_bytes()).is_some())
+    }
+
+    /// Whether a call of that name gives back the pin of a page.
+    pub(crate) fn unpins(&self, name: &str) -> bool {
+        self.owned.unpins.contains(name)
+    }
+
+    /// Whether a call of that name gives back a reference of a page, and no pin.
+    pub(crate) fn drops_page(&self, name: &str) -> bool {
+        self.owned.drops_page.contains(name)
     }
 
     /// Whether what a call of that name is given first, or holds it, is on no list behind it.
