@@ -114,3 +114,44 @@ fn the_pages_of_earlier_rounds_do_not_stay_pinned() {
     );
 }
 
+/// What is said of what reads a file by these statements.
+fn read(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct ring {{ u8 *front; size_t size; u32 step; }};\n\
+         static ssize_t ring_read(struct file *file, char __user *to, size_t count, loff_t *ppos)\n{{\n\
+         \tstruct ring *r = file->private_data;\n\tssize_t done = 0;\n\tloff_t at = *ppos % r->size;\n\n\
+         {statements}\n}}\n\
+         static const struct file_operations ring_fops = {{\n\t.read = ring_read,\n}};\n"
+    ))
+}
+
+#[test]
+fn a_position_counts_once() {
+    for wrong in [
+        "\tdone = simple_read_from_buffer(to, count, ppos, r->front, r->size);\n\t*ppos += done;\n\treturn done;",
+        "\tdone = simple_read_from_buffer(to, count, ppos, r->front, r->size);\n\tif (done > 0)\n\t\t*ppos = *ppos + done;\n\treturn done;",
+    ] {
+        assert_eq!(read(wrong), ["kept-position"], "{wrong}");
+    }
+    for right in [
+        "\tdone = simple_read_from_buffer(to, count, &at, r->front, r->size);\n\t*ppos += done;\n\treturn done;",
+        "\tdone = simple_read_from_buffer(to, count, ppos, r->front, r->size);\n\treturn done;",
+        "\tdone = simple_read_from_buffer(to, count, ppos, r->front, r->size);\n\tdone = r->step;\n\t*ppos += done;\n\treturn done;",
+    ] {
+        assert_eq!(read(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_position_goes_on_by_all_that_is_given() {
+    let text = "\tif (count > r->size - *ppos)\n\t\tcount = r->size - *ppos;\n\
+         \twhile (at < 4 && count > 0) {\n\t\tif (put_user(((u8 *)&r->step)[at], to))\n\t\t\treturn -EFAULT;\n\
+         \t\tto++; at++; count--; done++;\n\t}\n\
+         \tif (copy_to_user(to, r->front + at, count))\n\t\treturn -EFAULT;\n\tdone += count;\n\t*ppos += done;\n\treturn done;";
+    assert_eq!(read(text), NONE);
+    let wrong = text.replace("*ppos += done", "*ppos += count");
+    assert_eq!(read(&wrong), ["kept-position"]);
+    let plain = "\tif (count > r->size - *ppos)\n\t\tcount = r->size - *ppos;\n\tif (copy_to_user(to, r->front + *ppos, count))\n\t\treturn -EFAULT;\n\
+         \tdone += count;\n\t*ppos += count;\n\treturn done;";
+    assert_eq!(read(plain), NONE);
+}

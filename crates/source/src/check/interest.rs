@@ -185,6 +185,12 @@ impl<'a> Interests<'a> {
             _ => false,
         };
         found.any |= shows && tokens.windows(2).any(begins);
+        // What is moved on by hand: `*pos += n`.
+        let moves = |four: &[Token]| match four {
+            [star, _, plus, set] => star.is(b'*') && plus.is(b'+') && set.is(b'='),
+            _ => false,
+        };
+        found.any |= shows && tokens.windows(4).any(moves);
         found.atomic |= guard && !found.scopes.is_empty();
         found
     }

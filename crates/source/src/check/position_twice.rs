@@ -41,6 +41,19 @@ pub(crate) fn position_twice(function: &FunctionContext<'_>, call: Node<'_>) -> 
     })
 }
 
+/// The name of a call that moves a position on by what it copied, and that position.
+pub(crate) fn moved_on(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+) -> Option<(String, Expression)> {
+    let name = function.callee(call)?;
+    let (_, position) = arguments(function, name)?;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let position = led_to(given.get(position)?.uncast().1);
+    Some((name.to_owned(), position))
+}
+
 /// Which argument of a call is an object, and which leads to the position that it adds to that.
 fn arguments(function: &FunctionContext<'_>, name: &str) -> Option<(usize, usize)> {
     let words = function.file.words;

@@ -5,6 +5,7 @@ use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::counted_again::counted_again;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::moved_by_call::{moved_by_call, moved_by_part};
 use crate::check::moved_too_far::too_far;
 use crate::check::position_twice::{Twice, position_twice};
 use crate::check::rule::{Look, Rule};
@@ -33,6 +34,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     from_the_front(function, out);
     moved_past(function, out);
     added_again(function, out);
+    moved_by_itself(function, out);
     let calls = function.calls.iter();
     let twice = calls.filter_map(|call| position_twice(function, *call));
     out.extend(twice.map(|own| counted_twice(function, &own)));
@@ -92,6 +94,33 @@ fn added_again(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .push(file.mark(own.moved, "moved on here"));
         out.push(violation);
     }
+}
+
+/// What a call moved a position on by, added to it once more, or a part of what is given for all.
+fn moved_by_itself(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let file = function.file;
+    out.extend(moved_by_call(function).iter().map(|own| {
+        let message = format!(
+            "{}() has moved {} on by that itself, which counts twice here",
+            own.name,
+            file.plain(own.position)
+        );
+        let mut violation = file.violation(&INFO, own.again, "counted twice", message);
+        violation.related.push(file.mark(own.call, "moved on here"));
+        violation
+    }));
+    out.extend(moved_by_part(function).map(|own| {
+        let message = format!(
+            "the position goes on by {}, and {} counts more than that",
+            file.plain(own.by),
+            file.plain(own.told)
+        );
+        let mut violation = file.violation(&INFO, own.moved, "given again", message);
+        violation
+            .related
+            .push(file.mark(own.besides, "not counted there"));
+        violation
+    }));
 }
 
 /// An object that begins at a position already which the call adds to it.
