@@ -166,6 +166,8 @@ pub(crate) struct Does {
     pub(crate) duplicated: Option<usize>,
     pub(crate) ends_copy: Option<usize>,
     pub(crate) finds: Option<usize>,
+    #[serde(default)]
+    pub(crate) looks: bool,
     pub(crate) at_most: Option<usize>,
     pub(crate) fills_from: Option<FillsFrom>,
     pub(crate) same: Option<usize>,

@@ -49,7 +49,27 @@ pub(crate) fn copies(function: &FunctionContext<'_>) -> Vec<Copy> {
             span: span(*call),
         })
     });
-    own.chain(from_a_byte_on).collect()
+    own.chain(from_a_byte_on)
+        .chain(from_somewhere(function))
+        .collect()
+}
+
+/// Those of calls that know by themselves where the bytes come from: `copy_from_iter(buf, n, from)`.
+fn from_somewhere<'f>(function: &'f FunctionContext<'_>) -> impl Iterator<Item = Copy> + 'f {
+    let words = function.file.words;
+    function.calls.iter().filter_map(move |call| {
+        let name = function.callee(*call)?;
+        let (object, count) = (words.fetches(name)?, words.fetched(name)?);
+        let whole = function.expression_of(*call);
+        let (_, given) = whole.call()?;
+        let object = given.get(object)?.clone();
+        Some(Copy {
+            root: object.root().name()?.to_owned(),
+            counts: vec![given.get(count)?.clone()],
+            object,
+            span: span(*call),
+        })
+    })
 }
 
 /// Where a copy before a place may fill all of an array of the function, of the struct that it

@@ -159,6 +159,7 @@ mod short;
 mod side;
 mod sides;
 mod space;
+mod stale_tail;
 mod strings;
 mod summary;
 mod taken_anew;

@@ -250,12 +250,28 @@ fn is_given_bytes(function: &FunctionContext<'_>, call: Node<'_>, helper: bool) 
 /// Whether an argument may lead to bytes that the function copied: not a number.
 fn leads_to_bytes(function: &FunctionContext<'_>, own: &Expression, helper: bool) -> bool {
     match &own.term {
-        Term::Address(place) => place.name().is_some(),
+        Term::Address(place) if place.name().is_some() => true,
+        Term::Address(_) | Term::Binary(..) => match &front(own).term {
+            Term::Name(name) => function.graph.local(name).is_some_and(|own| !own.plain),
+            _ => false,
+        },
         Term::Name(name) => {
             function.graph.local(name).is_some() || helper && function.is_parameter(name)
         }
         Term::Member { .. } => true,
         _ => false,
+    }
+}
+
+/// The array or the pointer of which an address is of an element: `s` of `&s[8]`, `s + 8`.
+pub(crate) fn front(own: &Expression) -> &Expression {
+    match &own.term {
+        Term::Address(place) => match &place.term {
+            Term::Element { array, .. } => front(array.uncast().1),
+            _ => own,
+        },
+        Term::Binary(array, operator, _) if operator == "+" => front(array.uncast().1),
+        _ => own,
     }
 }
 

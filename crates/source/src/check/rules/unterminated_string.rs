@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::Direction;
+use crate::check::accesses::Access;
 use crate::check::as_string::{is_taken, may_hold, perhaps};
 use crate::check::brimful::{Copy, copies, filling};
 use crate::check::context::FunctionContext;
@@ -13,7 +14,8 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::placed::placed;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
-use crate::check::strings::{Reading, readings, values, words};
+use crate::check::stale_tail::stale_tail;
+use crate::check::strings::{Reading, front, readings, values, words};
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
 use crate::flow::{Effect, EffectKind, Local};
@@ -49,6 +51,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(in_front(function, *call));
     }
     out.extend(measured(function).iter().map(|own| changed(function, own)));
+    let reads = function.accesses.iter();
+    out.extend(reads.filter_map(|access| stale(function, access)));
     let copies = copies(function);
     let duplicates = |call: &Node<'_>| {
         let name = function.callee(*call);
@@ -104,7 +108,7 @@ fn unended(
     let file = function.file;
     let all = values(function, &reading.string);
     let mut found = all.iter().filter_map(|own| {
-        let bytes = Bytes::of(function, copies, own, call)?;
+        let bytes = Bytes::of(function, copies, front(own), call)?;
         let ends = reading.compared && duplicated(function, &bytes.root, call).is_none();
         (!ends && !bytes.may_end(function, call)).then_some(bytes)
     });
@@ -120,6 +124,20 @@ fn unended(
     violation.related.push(copied);
     known.push(text);
     Some(violation)
+}
+
+/// A string that lasts, and of which a longer one before leaves what lies behind.
+fn stale(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = stale_tail(function, access)?;
+    let message = format!(
+        "nothing puts a 0 behind what is copied to {}, which {} reads: what was longer before goes on there",
+        own.array, own.by
+    );
+    Some(
+        function
+            .file
+            .violation(&INFO, access.span, "no end", message),
+    )
 }
 
 /// A string that may have been cut off, as if it were whole.
@@ -268,7 +286,7 @@ impl<'e> Bytes<'e> {
     fn may_end(&self, function: &FunctionContext<'_>, at: Span) -> bool {
         let words = function.file.words;
         let mut ended = false;
-        let holds = |own: &Expression| self.holds(own);
+        let holds = |own: &Expression| self.holds(function, own);
         let mut hanging = Hanging::new(&holds);
         function.each_of(&MAY_END, |node| {
             let before = node.end_byte() <= at.start && !self.copied.contains(span(node));
@@ -281,7 +299,7 @@ impl<'e> Bytes<'e> {
             ended = match &own.term {
                 // An element is set: `buf[n] = 0`, `*end = 0`.
                 Term::Assignment(left, ..) => {
-                    let sets = self.may_hold(left) && left.name().is_none();
+                    let sets = self.may_hold(function, left) && left.name().is_none();
                     sets && !hanging.takes(function, node)
                 }
                 Term::Call(..) if is_no_end(function, &own, at) => false,
@@ -291,10 +309,14 @@ impl<'e> Bytes<'e> {
                         || !words.reads_strings(name).is_empty()
                         || words.tells_errors(name)
                         || words.frees(name)
-                        || words.permission(name) == Permission::Allowed;
+                        || words.permission(name) == Permission::Allowed
+                        || words.results().looks(name);
                     let fills = words.fills(name).and_then(|own| given.get(own.object));
-                    fills.is_some_and(|own| self.holds(own))
-                        || !copies && given.iter().any(|own| self.holds(own) && !is_byte(own))
+                    fills.is_some_and(|own| self.holds(function, own))
+                        || !copies
+                            && given
+                                .iter()
+                                .any(|own| self.holds(function, own) && !is_byte(own))
                 }),
                 _ => false,
             };
@@ -303,18 +325,25 @@ impl<'e> Bytes<'e> {
     }
 
     /// Whether a place may lie in the object: another member of its struct does not.
-    fn may_hold(&self, place: &Expression) -> bool {
+    fn may_hold(&self, function: &FunctionContext<'_>, place: &Expression) -> bool {
         let member = |own: &Expression| matches!(own.term, Term::Member { .. });
         let apart = member(self.place) && place.any(&member);
-        self.holds(place) && (!apart || place.any(&|part| part == self.place))
+        self.holds(function, place) && (!apart || place.any(&|part| part == self.place))
     }
 
-    /// Whether an expression leads to the object.
-    fn holds(&self, own: &Expression) -> bool {
-        own.any(&|part| {
-            let is = |name: &str| name == self.root || self.aliases.iter().any(|own| own == name);
-            part.name().is_some_and(is)
-        })
+    /// Whether an expression leads to the object: its size does not, nor what only looks at it.
+    fn holds(&self, function: &FunctionContext<'_>, own: &Expression) -> bool {
+        let is = |name: &str| name == self.root || self.aliases.iter().any(|own| own == name);
+        let looks = |name: &str| function.file.words.results().looks(name);
+        match &own.term {
+            Term::Name(name) => is(name),
+            Term::SizeOf(_) => false,
+            Term::Call(..) if own.call().is_some_and(|(name, _)| looks(name)) => false,
+            _ => own
+                .parts()
+                .into_iter()
+                .any(|part| self.holds(function, part)),
+        }
     }
 }
 
@@ -359,8 +388,11 @@ fn is_zeroed(function: &FunctionContext<'_>, root: &str) -> bool {
             return false;
         }
         let allocates = value.as_ref().and_then(|own| own.uncast().1.call());
-        let known = allocates.and_then(|(name, _)| words.allocates(name));
-        known.is_none_or(|own| own.zeroed)
+        let known = allocates.and_then(|(name, _)| {
+            let page = words.results().gives_page(name).map(|own| own.zeroed);
+            words.allocates(name).map(|own| own.zeroed).or(page)
+        });
+        known.unwrap_or(true)
     })
 }
 
@@ -448,9 +480,7 @@ fn origin(function: &FunctionContext<'_>, name: &str) -> Option<String> {
     });
     let mut others = values.filter(|own| !own.any(&|part| part.name() == Some(name)));
     let first = others.next()?;
-    let own = first
-        .uncast()
-        .1
+    let own = front(first.uncast().1)
         .name()
         .filter(|_| others.next().is_none())?;
     function.local_at(own, first.span)?;

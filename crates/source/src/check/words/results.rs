@@ -28,6 +28,8 @@ pub(crate) struct Results {
     ends_copy: HashMap<String, usize>,
     /// Which argument is the byte that they look for.
     finds: HashMap<String, usize>,
+    /// What only looks at the bytes that it is given.
+    looks: HashSet<String>,
 }
 
 impl Results {
@@ -39,6 +41,7 @@ impl Results {
             gives_page: calls.each(|does| does.gives_page),
             ends_copy: calls.each(|does| does.ends_copy),
             finds: calls.each(|does| does.finds),
+            looks: calls.names(|does| does.looks).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
@@ -70,6 +73,11 @@ impl Results {
     /// Which argument of a call of that name is the byte that it looks for in what its first one leads to.
     pub(crate) fn finds(&self, name: &str) -> Option<usize> {
         self.finds.get(name).copied()
+    }
+
+    /// Whether a call of that name changes nothing of the bytes that it is given, nor asks for their end.
+    pub(crate) fn looks(&self, name: &str) -> bool {
+        self.looks.contains(name)
     }
 
     /// Which arguments of a call of that name say what string it writes, of which its result says
