@@ -168,6 +168,8 @@ pub(crate) struct Does {
     pub(crate) finds: Option<usize>,
     #[serde(default)]
     pub(crate) looks: bool,
+    #[serde(default)]
+    pub(crate) of_types: bool,
     pub(crate) at_most: Option<usize>,
     pub(crate) fills_from: Option<FillsFrom>,
     pub(crate) same: Option<usize>,

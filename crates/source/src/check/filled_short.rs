@@ -111,7 +111,11 @@ fn counted<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Option<(Node<'
 }
 
 /// Whether anything gives a variable of these another value between two places.
-fn changes(function: &FunctionContext<'_>, of: &[&Expression], (from, to): (Span, Span)) -> bool {
+fn changes(
+    function: &FunctionContext<'_>,
+    of: &[&Expression],
+    (from, to): (Span, Span),
+) -> bool {
     let graph = function.graph;
     let mut effects = graph.effects.iter();
     effects.any(|own| {
@@ -258,7 +262,11 @@ fn is_clamp(function: &FunctionContext<'_>, name: &str, value: Span) -> bool {
 }
 
 /// Whether a value that a variable takes comes to a place on some way.
-fn comes_as_it_is(function: &FunctionContext<'_>, name: &str, (value, at): (Span, Span)) -> bool {
+pub(crate) fn comes_as_it_is(
+    function: &FunctionContext<'_>,
+    name: &str,
+    (value, at): (Span, Span),
+) -> bool {
     let graph = function.graph;
     // What it takes last at a node, or else whether it takes anything.
     let last = |node: usize| {

@@ -32,7 +32,7 @@ pub(crate) fn elsewhere<'t>(
 }
 
 /// The place that is named, its address, or what it takes: `&x.a` where `x` stands.
-fn whole<'t>(function: &FunctionContext<'t>, variable: Node<'t>) -> Node<'t> {
+pub(crate) fn whole<'t>(function: &FunctionContext<'t>, variable: Node<'t>) -> Node<'t> {
     let around = function.around(variable);
     let places = around.take_while(|own| {
         let kind = own.known_kind();

@@ -7,6 +7,7 @@ use crate::check::limit::limit;
 use crate::check::limited_by_bytes;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
+use crate::check::one_element::one_element;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
@@ -47,7 +48,8 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             let less = of_copy(function, access).filter(|own| !known(own));
             less.or_else(|| of_larger(function, access))
         };
-        out.extend(told.or_else(|| Some(too_small(function, &copied()?))));
+        let told = told.or_else(|| Some(too_small(function, &copied()?)));
+        out.extend(told.or_else(|| only_one(function, access)));
     }
     out.extend(made.iter().map(|own| too_small(function, own)));
     let calls = function.calls.iter();
@@ -60,6 +62,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     );
     let limited_by = limited_by_bytes::limited_by_bytes(function);
     out.extend(limited_by.iter().map(|own| limited(function, own)));
+}
+
+/// All of an array by the size of one element.
+fn only_one(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = one_element(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() copies one element of {}, {} of {} bytes",
+        access.word.name,
+        file.plain(own.array),
+        own.element,
+        own.all
+    );
+    Some(file.violation(&INFO, access.span, "the first one alone", message))
 }
 
 /// A number of elements that is held against a number of bytes.

@@ -4,7 +4,9 @@ use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::compat_layout::{beside, natives, otherwise};
 use crate::check::context::FunctionContext;
+use crate::check::front_only::front_only;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
+use crate::check::one_element::other_size;
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::whole_for_part::whole_for_part;
@@ -31,6 +33,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access).or_else(|| whole(function, access)));
         out.extend(wide(function, access));
+        out.extend(front(function, access).or_else(|| of_another_size(function, access)));
         out.extend(narrow(function, access));
         out.extend(native(function, access));
         out.extend(compat(function, access).or_else(|| instead(function, access)));
@@ -236,6 +239,47 @@ fn whole(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
     let file = function.file;
     let mut violation = file.violation(&INFO, access.span, "more than there is", message);
     violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
+/// What is used of a structure of which a copy has filled no more than the front.
+fn front(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = front_only(function, access)?;
+    let file = function.file;
+    let by = own
+        .by
+        .map_or_else(String::new, |name| format!(" by {name}()"));
+    let message = format!(
+        "{}() fills {} of {} bytes, and {} lies behind them and is used{by} on line {}",
+        access.word.name,
+        own.bytes,
+        own.size,
+        own.member,
+        function.line(own.used)
+    );
+    let mut violation = file.violation(&INFO, access.span, "the front alone", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.used, "used here"));
+    Some(violation)
+}
+
+/// A member that goes one way by its own size, and the other way by more.
+fn of_another_size(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = other_size(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() copies {} bytes of {}, and on line {} {} go the other way",
+        access.word.name,
+        own.own,
+        file.plain(own.member),
+        function.line(own.place),
+        own.other
+    );
+    let mut violation = file.violation(&INFO, access.span, "fewer than the other way", message);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(own.place, "the other way"));
     Some(violation)
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Results {
     ends_copy: HashMap<String, usize>,
     /// Which argument is the byte that they look for.
     finds: HashMap<String, usize>,
+    /// What is a constant of types and their members.
+    of_types: HashSet<String>,
     /// What only looks at the bytes that it is given.
     looks: HashSet<String>,
 }
@@ -41,6 +43,7 @@ impl Results {
             gives_page: calls.each(|does| does.gives_page),
             ends_copy: calls.each(|does| does.ends_copy),
             finds: calls.each(|does| does.finds),
+            of_types: calls.names(|does| does.of_types).into_iter().collect(),
             looks: calls.names(|does| does.looks).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
@@ -73,6 +76,11 @@ impl Results {
     /// Which argument of a call of that name is the byte that it looks for in what its first one leads to.
     pub(crate) fn finds(&self, name: &str) -> Option<usize> {
         self.finds.get(name).copied()
+    }
+
+    /// Whether a call of that name is given types and members, whatever variables are called so.
+    pub(crate) fn is_of_types(&self, name: &str) -> bool {
+        self.of_types.contains(name)
     }
 
     /// Whether a call of that name changes nothing of the bytes that it is given, nor asks for their end.
