@@ -172,6 +172,7 @@ pub(crate) struct Does {
     pub(crate) of_types: bool,
     pub(crate) at_most: Option<usize>,
     pub(crate) fills_from: Option<FillsFrom>,
+    pub(crate) gets: Option<Clears>,
     pub(crate) same: Option<usize>,
     pub(crate) fetches: Option<usize>,
     pub(crate) source: Option<Source>,

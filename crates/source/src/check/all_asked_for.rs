@@ -12,6 +12,8 @@ use super::accesses::Access;
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::fate::taken;
+use super::filled_short::changes;
+use super::space;
 use super::unbounded::is_put_over;
 
 /// A copy of more than was given.
@@ -45,20 +47,72 @@ pub(crate) fn all_asked_for(
         let known = words.access(name).is_some() || words.fills(name).is_some();
         (asks && !known && words.clears(name).is_none()).then_some(())?;
         let result = function.graph.effects.get(taken(function, *call)?.effect)?;
-        Some((name, result, span(*call)))
+        let tells = words.results().gets(name).is_some_and(|own| {
+            let at = |at: usize| given.get(at).map(|own| own.uncast().1);
+            at(own.object).and_then(Expression::name) == Some(object)
+                && at(own.count) == Some(count)
+        });
+        Some((name, result, span(*call), tells))
     });
-    let (by, result, filled) = own.next()?;
+    let (by, result, filled, tells) = own.next()?;
     let given = function.graph.name_of(result);
     let only = own.next().is_none()
         && count.root().name() != Some(given)
         && is_bare(function, object, filled);
     let open = only && !is_held_against(function, given);
-    (open && counts_on(function, result, filled)).then(|| AllAskedFor {
+    let kept = || {
+        let between = (filled, access.span);
+        !changes(function, &[count], between) && !is_given_on(function, object, between)
+    };
+    let counts = || {
+        let open = tells || is_never_read(function, given);
+        open && kept() && is_all(function, object, (count, access.span))
+            || counts_on(function, result, filled)
+    };
+    (open && counts()).then(|| AllAskedFor {
         object: object.to_owned(),
         by: by.to_owned(),
         given: given.to_owned(),
         filled,
     })
+}
+
+/// Whether a number is how large the memory is: another one may be how much there is to give.
+fn is_all(function: &FunctionContext<'_>, object: &str, (count, at): (&Expression, Span)) -> bool {
+    match function.local_at(object, at) {
+        Some(local) if local.array => {
+            let size = space::array(function, local);
+            size.is_some() && space::bytes(function, count) == size
+        }
+        _ => Allocation::of(function, object, at).is_some_and(|own| own.is_size(function, count)),
+    }
+}
+
+/// Whether another call is given the memory between two places, which may fill the rest.
+fn is_given_on(function: &FunctionContext<'_>, object: &str, (from, to): (Span, Span)) -> bool {
+    let calls = function.calls.iter();
+    let mut between =
+        calls.filter(|own| own.start_byte() >= from.end && own.end_byte() <= to.start);
+    between.any(|call| {
+        let whole = function.expression_of(*call);
+        let mut given = whole.call().into_iter().flat_map(|(_, given)| given);
+        given.any(|own| own.any(&|part| part.name() == Some(object)))
+    })
+}
+
+/// Whether nothing looks at a variable: what a call has given lies unused.
+fn is_never_read(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let mut effects = graph.effects.iter();
+    let local = graph
+        .local(name)
+        .is_some_and(|own| own.plain && !own.lasting);
+    local
+        && !graph.unseen.contains(name)
+        && effects.all(|own| {
+            graph.name_of(own) != name
+                || matches!(&own.kind, EffectKind::Write(own) if !own.compound)
+        })
 }
 
 /// Whether nothing has set what lies there before a place: in an array or memory of the function's.

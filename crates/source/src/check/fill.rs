@@ -126,10 +126,15 @@ pub(crate) fn is_as_long(
     size: u64,
 ) -> bool {
     let least = || {
-        let writes = function.file.words.results().writes(name);
-        let writes = writes.filter(|own| own.count.is_none())?;
+        let writes = function.file.words.results().writes(name)?;
         let whole = function.expression_of(call);
         let (_, given) = whole.call()?;
+        let room = writes
+            .count
+            .map(|at| space::bytes(function, given.get(at)?.uncast().1));
+        // What has less room ends before.
+        room.is_none_or(|own| own.is_some_and(|own| own >= size))
+            .then_some(())?;
         least(&literal(given.get(writes.format)?.uncast().1)?)
     };
     least().is_some_and(|least| least >= size.saturating_sub(1))

@@ -111,7 +111,7 @@ fn counted<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Option<(Node<'
 }
 
 /// Whether anything gives a variable of these another value between two places.
-fn changes(
+pub(crate) fn changes(
     function: &FunctionContext<'_>,
     of: &[&Expression],
     (from, to): (Span, Span),

@@ -1,6 +1,6 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
-use crate::calls::{Calls, Copied, FillsFrom, GivesPage, PicksBit, Touches, Writes};
+use crate::calls::{Calls, Clears, Copied, FillsFrom, GivesPage, PicksBit, Touches, Writes};
 use crate::hashed::{HashMap, HashSet};
 
 /// What they say, by the names of the calls.
@@ -28,6 +28,8 @@ pub(crate) struct Results {
     ends_copy: HashMap<String, usize>,
     /// Which argument is the byte that they look for.
     finds: HashMap<String, usize>,
+    /// What fills an object as far as its result says.
+    gets: HashMap<String, Clears>,
     /// What is a constant of types and their members.
     of_types: HashSet<String>,
     /// What only looks at the bytes that it is given.
@@ -43,6 +45,7 @@ impl Results {
             gives_page: calls.each(|does| does.gives_page),
             ends_copy: calls.each(|does| does.ends_copy),
             finds: calls.each(|does| does.finds),
+            gets: calls.each(|does| does.gets),
             of_types: calls.names(|does| does.of_types).into_iter().collect(),
             looks: calls.names(|does| does.looks).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
@@ -76,6 +79,12 @@ impl Results {
     /// Which argument of a call of that name is the byte that it looks for in what its first one leads to.
     pub(crate) fn finds(&self, name: &str) -> Option<usize> {
         self.finds.get(name).copied()
+    }
+
+    /// Which arguments of a call of that name say what it fills from the front on, and how far at most: its
+    /// result is how far it did.
+    pub(crate) fn gets(&self, name: &str) -> Option<Clears> {
+        self.gets.get(name).copied()
     }
 
     /// Whether a call of that name is given types and members, whatever variables are called so.
