@@ -156,6 +156,15 @@ impl<'a> Interests<'a> {
         // What picks no element by them, and fetches once, has nothing to get wrong.
         found.any |= fetches && tokens.iter().any(|own| own.is(b'['));
         found.any |= sources > 1 || fetches && tokens.windows(2).any(asks_for_more);
+        // Of pages that nobody pinned it is right.
+        found.any |= drops && *self.pins.get_or_init(|| self.words.may_pin(self.text));
+        found.any |= shows && self.may_show_wrong(tokens);
+        found.atomic |= guard && !found.scopes.is_empty();
+        found
+    }
+
+    /// Whether who hands a program bytes may give the wrong ones, or count them wrong.
+    fn may_show_wrong(&self, tokens: &[Token]) -> bool {
         // What is handed out whole is a variable or memory of the function's own; or a string, as
         // far as it would go; or what is written with several bytes for one.
         let counts = |own: &Token| {
@@ -173,26 +182,20 @@ impl<'a> Interests<'a> {
             };
             own.kind == TokenKind::Word && (word == b"sizeof" || writes() || allocates())
         };
-        found.any |= shows && tokens.iter().any(counts);
-        // Of pages that nobody pinned it is right.
-        found.any |= drops && *self.pins.get_or_init(|| self.words.may_pin(self.text));
         // A position of the function's own.
         let position = |own: &Token| own.span.of(self.text) == b"loff_t";
-        found.any |= shows && tokens.iter().any(position);
         // What begins where a pointer says: `buf + *pos`.
         let begins = |two: &[Token]| match two {
             [front, star] => star.is(b'*') && (front.is(b'+') || front.is(b'[')),
             _ => false,
         };
-        found.any |= shows && tokens.windows(2).any(begins);
         // What is moved on by hand: `*pos += n`.
         let moves = |four: &[Token]| match four {
             [star, _, plus, set] => star.is(b'*') && plus.is(b'+') && set.is(b'='),
             _ => false,
         };
-        found.any |= shows && tokens.windows(4).any(moves);
-        found.atomic |= guard && !found.scopes.is_empty();
-        found
+        let any = tokens.iter().any(|own| counts(own) || position(own));
+        any || tokens.windows(2).any(begins) || tokens.windows(4).any(moves)
     }
 
     /// Whether a word's own parts say that it takes a lock.
