@@ -150,7 +150,7 @@ pub(crate) fn hashed_words(text: &[u8], tokens: &[Token]) -> Vec<HashedWord> {
 /// Which words a set may hold: quick to say that it has none such. What is added stays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Likely {
-    /// A bit for what a word is hashed to; empty where nothing was added.
+    /// Bits for what a word is hashed to; empty where nothing was added.
     bits: Vec<u64>,
 }
 
@@ -166,19 +166,24 @@ impl Likely {
 
     pub(crate) fn add(&mut self, word: &[u8]) {
         self.bits.resize(Self::LENGTH, 0);
-        let (at, bit) = Self::place(Hashed::of(word));
-        let bits = self.bits.get_mut(at).into_iter();
-        bits.for_each(|bits| *bits |= bit);
+        for (at, bit) in Self::places(Hashed::of(word)) {
+            let bits = self.bits.get_mut(at).into_iter();
+            bits.for_each(|bits| *bits |= bit);
+        }
     }
 
     pub(crate) fn may_hold(&self, word: Hashed) -> bool {
-        let (at, bit) = Self::place(word);
-        self.bits.get(at).is_some_and(|bits| bits & bit != 0)
+        let has = |(at, bit): (usize, u64)| self.bits.get(at).is_some_and(|bits| bits & bit != 0);
+        Self::places(word).into_iter().all(has)
     }
 
-    fn place(word: Hashed) -> (usize, u64) {
-        let at = (word.0 >> 6) as usize % Self::LENGTH;
-        (at, 1 << (word.0 % 64))
+    /// Two of them, by the lower and by the upper half of the hash: a word that is none of the names
+    /// has one of them by chance more often than both.
+    fn places(word: Hashed) -> [(usize, u64); 2] {
+        [word.0, word.0 >> 16].map(|half| {
+            let at = (half >> 6) as usize % Self::LENGTH;
+            (at, 1 << (half % 64))
+        })
     }
 }
 

@@ -23,10 +23,11 @@ pub(crate) fn grown(
     // Most numbers never go on.
     let mut steps = steps(function, name).filter(|(step, _)| step.span.end <= at.start);
     let (step, by) = steps.next()?;
-    let only = limited(function, number, at)?;
-    let behind = only.place.end <= step.span.start && steps.next().is_none();
+    let alone = by > 0 && steps.next().is_none();
+    let only = alone.then(|| limited(function, number, at)).flatten()?;
+    let behind = only.place.end <= step.span.start;
     let once = behind && !is_in_round(function, step.span);
-    (once && by > 0 && !is_set(function, (name, step), (only.place, at))).then_some(())?;
+    (once && !is_set(function, (name, step), (only.place, at))).then_some(())?;
     let passes = || function.graph.passes(&[only.place], step.span);
     (passes() && function.comes_to(step.span, at)).then_some(())?;
     Some(Limit {
@@ -80,14 +81,15 @@ fn added(function: &FunctionContext<'_>, step: &Effect) -> Option<u64> {
 fn limited(function: &FunctionContext<'_>, number: &Expression, at: Span) -> Option<Limit> {
     let mut all = Vec::new();
     function.each_of(&["binary_expression"], |node| {
-        if span(node).end > at.start || is_of_loop(node) {
+        if span(node).end > at.start {
             return;
         }
         let own = function.expression_of(node);
         let asked = Ordered::of(&own);
         let zero = asked.as_ref().is_some_and(|own| own.less.is_zero());
         let named = asked.is_some() && own.any_but_indices(&|part| part == number);
-        if named && !zero {
+        // Last what takes longest.
+        if named && !zero && !is_of_loop(node) {
             all.push(refuses_more(function, node, number, at));
         }
     });
