@@ -60,6 +60,7 @@ fn what_is_left_is_a_bound() {
             // Only the front is read.
             "\tif (pos != 0)\n\t\treturn 0;\n\tif (n > l->size)\n\t\tn = l->size;",
             "\tif (*ppos)\n\t\treturn 0;\n\tif (n > l->size)\n\t\tn = l->size;",
+            "\tif (pos)\n\t\treturn 0;\n\tif (n > l->size)\n\t\tn = l->size;",
             // Another one may have judged both.
             "\tif (!in_log(l, pos, n))\n\t\treturn -EINVAL;\n\tif (n > l->size)\n\t\treturn -EINVAL;",
         ] {

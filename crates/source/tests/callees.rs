@@ -516,8 +516,9 @@ fn a_ring_of_functions_comes_to_an_end() {
         };
         (0..n).map(one).collect::<String>()
     };
+    // Of each its own copy, and that the next one copies under its lock.
     for n in [1, 2, 7, 40] {
-        assert!(rules(&ring(n), "\treturn f0(d, &r, &arg->id, n);").len() <= n);
+        assert!(rules(&ring(n), "\treturn f0(d, &r, &arg->id, n);").len() <= 2 * n);
     }
     // Each calls all of the next level.
     let level = |at: usize| {

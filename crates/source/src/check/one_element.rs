@@ -16,6 +16,9 @@ pub(crate) struct OneElement {
     pub(crate) all: u64,
 }
 
+/// What a pointer to as many bytes leads to may be an array of such as well.
+const WORD: u64 = 8;
+
 /// `copy_to_user(u, &p->name, sizeof(*p->name))`, `copy_from_user(k, p->all, sizeof(p->all[0]))`.
 pub(crate) fn one_element(
     function: &FunctionContext<'_>,
@@ -37,7 +40,12 @@ pub(crate) fn one_element(
     either.then_some(())?;
     let all = space::array_bytes(function, array)?;
     let element = space::element(function, array)?;
-    (element > 0 && element < all).then_some(OneElement {
+    // `struct s __user *u`: one is meant.
+    let meant = || {
+        let users = space::pointee(function, &access.address);
+        element > WORD && users.is_some() && users == space::pointee(function, array)
+    };
+    (element > 0 && element < all && !meant()).then_some(OneElement {
         array: array.span,
         element,
         all,

@@ -12,7 +12,7 @@ use super::behind_front::{begun, is_asked, is_made_of};
 use super::bounded::comes_before;
 use super::context::{FileContext, FunctionContext};
 use super::limit::held_against;
-use super::unbounded;
+use super::{space, unbounded};
 
 /// What such a copy is made of.
 pub(crate) struct LeftOut {
@@ -44,16 +44,22 @@ pub(crate) fn position_left_out(
     let position = unbounded::position(function)?;
     let own = Position::of(function, &position);
     let value = function.expression_of(access.value_node);
-    own.is_behind(value.uncast().1, access.span).then_some(())?;
+    let address = value.uncast().1;
+    own.is_behind(address, access.span).then_some(())?;
+    // Of an array it is asked whether the position is bounded at all.
+    let front = begun(address).map(|(front, _)| front.uncast().1);
+    let array = front.and_then(|front| space::array_bytes(function, front));
+    array.is_none().then_some(())?;
     let held = held_against(function, number, access.span).into_iter();
     let others: Vec<(Expression, Span)> = held.filter(|(other, _)| other != number).collect();
     let (whole, asked) = others.first()?.clone();
     let known = others.iter().any(|(other, _)| own.is_in(other)) || own.is_taken_off(access.span);
-    let at = Expression {
-        span: number.span,
-        term: Term::Name(position.clone()),
+    let asks = || {
+        let mut names = own.names(number.span).into_iter();
+        names.any(|at| {
+            is_asked(function, &at, length) || is_made_of(function, &at, length, access.span)
+        })
     };
-    let asks = || is_asked(function, &at, length) || is_made_of(function, &at, length, access.span);
     let other = || own.is_judged_by_another(&whole) || own.is_given();
     (!known && !asks() && !other()).then(|| LeftOut {
         number: number.clone(),
@@ -80,6 +86,19 @@ impl<'f, 's> Position<'f, 's> {
             name,
             made,
         }
+    }
+
+    /// What it is called: what leads to it, what lies there, and the variables that it is.
+    fn names(&self, span: Span) -> Vec<Expression> {
+        let own = |term: Term| Expression { span, term };
+        let leads = own(Term::Name(self.name.to_owned()));
+        let lies = own(Term::Behind(Box::new(leads.clone())));
+        let made = self
+            .made
+            .iter()
+            .map(|name| own(Term::Name((*name).to_owned())));
+        let made = made.filter(|name| self.is(name));
+        [leads, lies].into_iter().chain(made).collect()
     }
 
     /// Whether an expression is the position, as far as it is known.
