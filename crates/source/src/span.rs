@@ -42,7 +42,11 @@ impl Span {
     /// These bytes of `text` as text; bytes that are not UTF-8 are replaced.
     #[must_use]
     pub fn text(&self, text: &[u8]) -> String {
-        String::from_utf8_lossy(self.of(text)).into_owned()
+        let own = self.of(text);
+        match std::str::from_utf8(own) {
+            Ok(own) => own.to_owned(),
+            Err(_) => String::from_utf8_lossy(own).into_owned(),
+        }
     }
 }
 
