@@ -58,6 +58,8 @@ pub(super) struct Interests<'a> {
     holders: OnceCell<Holders>,
     /// Whether the file pins pages, once that was asked.
     pins: OnceCell<bool>,
+    /// Whether the file writes strings for which there may be no room, once that was asked.
+    writes: OnceCell<bool>,
 }
 
 /// Where a text has a word that few of its functions name.
@@ -111,6 +113,7 @@ impl<'a> Interests<'a> {
             forced: Places::of(text, b"__force"),
             holders: OnceCell::new(),
             pins: OnceCell::new(),
+            writes: OnceCell::new(),
         }
     }
 
@@ -194,8 +197,17 @@ impl<'a> Interests<'a> {
             [star, _, plus, set] => star.is(b'*') && plus.is(b'+') && set.is(b'='),
             _ => false,
         };
+        // As many bytes as a member says, which another function may have counted.
+        let member = |three: &[Token]| match three {
+            [arrow, own, close] => arrow.is(b'>') && own.kind == TokenKind::Word && close.is(b')'),
+            _ => false,
+        };
+        let kept = || {
+            let writes = || self.words.results().may_write(self.text);
+            tokens.windows(3).any(member) && *self.writes.get_or_init(writes)
+        };
         let any = tokens.iter().any(|own| counts(own) || position(own));
-        any || tokens.windows(2).any(begins) || tokens.windows(4).any(moves)
+        any || kept() || tokens.windows(2).any(begins) || tokens.windows(4).any(moves)
     }
 
     /// Whether a word's own parts say that it takes a lock.

@@ -7,6 +7,7 @@
 //! knows to be wrong (`rules/`).
 
 mod accesses;
+mod added_up;
 mod alias;
 mod all_asked_for;
 mod allocation;

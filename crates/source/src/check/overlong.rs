@@ -12,6 +12,7 @@ use crate::site::span;
 use crate::span::Span;
 use crate::types::Shape;
 
+use super::added_up::added_up;
 use super::context::FunctionContext;
 use super::digits::longest;
 use super::format::{Part, literal, parts};
@@ -59,8 +60,11 @@ fn copies(function: &FunctionContext<'_>) -> Vec<(Span, Expression, Expression)>
 /// room for that.
 pub(crate) fn overlong(function: &FunctionContext<'_>) -> Vec<Overlong> {
     let all = copies(function).into_iter();
-    all.filter_map(|(copy, buffer, count)| of_copy(function, copy, (&buffer, &count)))
-        .collect()
+    all.filter_map(|(copy, buffer, count)| {
+        let own = (&buffer, &count);
+        of_copy(function, copy, own).or_else(|| added_up(function, copy, own))
+    })
+    .collect()
 }
 
 fn of_copy(
@@ -157,6 +161,36 @@ fn beyond(function: &FunctionContext<'_>, writes: Writes, given: &[Expression]) 
         (own.bytes >= room?).then(|| file.plain(own.number))
     };
     long.filter(|_| !fits).or_else(printed)
+}
+
+/// The most that a call writes for one string; none where nothing says how long that may be.
+pub(crate) fn most(
+    function: &FunctionContext<'_>,
+    writes: Writes,
+    given: &[Expression],
+) -> Option<u64> {
+    let text = literal(given.get(writes.format)?.uncast().1)?;
+    // What is not taken apart takes no more than an address of any kind, as it is printed.
+    let Some(parts) = parts(&text) else {
+        return answer::fits::<u64, _>(text.len())?.checked_mul(NUMBER);
+    };
+    let mut rest = given.iter().skip(writes.format + 1);
+    parts.into_iter().try_fold(0_u64, |all, part| {
+        let own = match part {
+            Part::Text(bytes) => return all.checked_add(bytes),
+            Part::Number { width, .. } => width.max(NUMBER),
+            Part::Cut { most } => most,
+            Part::String { width } => {
+                match rest.clone().next().and_then(|own| length(function, own)) {
+                    // What nobody knows may be a short name.
+                    None => width.max(NUMBER),
+                    Some(own) => own.most()?.max(width),
+                }
+            }
+        };
+        rest.next();
+        all.checked_add(own)
+    })
 }
 
 /// A string that is written into an array of the function, which has no room for all of it.

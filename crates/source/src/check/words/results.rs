@@ -1,5 +1,7 @@
 //! What else the results and the arguments of calls say, which few rules ask for.
 
+use memchr::memmem;
+
 use crate::calls::{Calls, Clears, Copied, FillsFrom, GivesPage, PicksBit, Touches, Writes};
 use crate::hashed::{HashMap, HashSet};
 
@@ -101,6 +103,12 @@ impl Results {
     /// how long it would be.
     pub(crate) fn writes(&self, name: &str) -> Option<Writes> {
         self.writes.get(name).copied()
+    }
+
+    /// Whether a text names a call that says how long a string would be for which there is no room.
+    pub(crate) fn may_write(&self, text: &[u8]) -> bool {
+        let mut writes = self.writes.iter().filter(|(_, own)| own.count.is_some());
+        writes.any(|(name, _)| memmem::find(text, name.as_bytes()).is_some())
     }
 
     /// From which of its arguments on a call of that name reads or writes so many bytes.
