@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Local, Node as Step, is_assembly};
-use crate::lex::Token;
+use crate::lex::{Token, TokenKind};
 use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::types::Shape;
@@ -167,13 +167,27 @@ pub(crate) fn filled_past(
             }
         }
     }
-    // The other sides of an #if are not in the parse.
-    let named = |token: &&Token| {
-        let names = token.span.of(function.file.text) == local.name.as_bytes();
+    beside_the_parse(function, local, access, &mut found);
+    found.settle();
+    found
+}
+
+/// What the other sides of an `#if` set, which are not in the parse.
+fn beside_the_parse(
+    function: &FunctionContext<'_>,
+    local: &Local,
+    access: &Access<'_>,
+    found: &mut Filled,
+) {
+    let text = function.file.text;
+    let tokens = function_tokens(function);
+    let named = |token: &Token| {
+        let names = token.span.of(text) == local.name.as_bytes();
         names && token.span.start < access.span.start && local.scope.contains(token.span)
     };
-    let named = function_tokens(function).iter().filter(named);
-    let mut hidden: BTreeSet<usize> = named.map(|token| token.span.start).collect();
+    let all = tokens.iter().enumerate();
+    let all = all.filter(|(_, token)| named(token));
+    let mut hidden: BTreeMap<usize, usize> = all.map(|(at, own)| (own.span.start, at)).collect();
     for node in function.mentions(&local.name) {
         hidden.remove(&node.start_byte());
     }
@@ -183,9 +197,31 @@ pub(crate) fn filled_past(
             hidden.remove(&node.start_byte());
         });
     }
-    found.elsewhere |= !hidden.is_empty();
-    found.settle();
-    found
+    for at in hidden.into_values() {
+        let set = tokens.get(at + 1..).and_then(|rest| assigned(text, rest));
+        match set {
+            Some(path) => drop(found.members.insert(path)),
+            None => found.elsewhere = true,
+        }
+    }
+}
+
+/// The member that takes a value behind the name of a variable: `.a.b = `
+fn assigned(text: &[u8], mut rest: &[Token]) -> Option<String> {
+    let mut path = Vec::new();
+    while let [dot, field, more @ ..] = rest
+        && dot.is(b'.')
+        && field.kind == TokenKind::Word
+    {
+        path.push(answer::text(field.span.of(text))?);
+        rest = more;
+    }
+    match rest {
+        [sign, next, ..] if sign.is(b'=') && !next.is(b'=') && !path.is_empty() => {
+            Some(path.join("."))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a way leads from one place to another, as far as that is known.

@@ -4,8 +4,9 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
-use crate::flow::Local;
-use crate::node::Parts as _;
+use crate::expression::{Expression, Term};
+use crate::flow::{EffectKind, Local};
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
 use crate::span::Span;
 
@@ -47,14 +48,22 @@ pub(crate) fn partly_written<'f>(
     let mut written = Vec::new();
     let before = function.mentions(&local.name);
     let before = before.filter(|node| node.start_byte() < access.span.start);
+    let mut set = Vec::new();
     for node in before.filter(|node| !local.declared.contains(span(*node))) {
         // That there is any, and where it comes from.
-        if allocated.is_some() && !is_argument(function, node) {
+        if allocated.is_some() && !is_argument(function, node) || is_looked_at(function, node) {
             continue;
         }
-        written.push(writing(function, node, DEPTH)?);
+        match element(function, node) {
+            Some(own) => set.push(own),
+            None => written.push((node, writing(function, node, DEPTH)?)),
+        }
     }
-    let (by, at) = written.into_iter().next()?;
+    let among = |own: &Node<'_>| is_among(function, *own, &written);
+    let all = |(place, _): &(Node<'_>, (String, Span))| is_by_rounds(function, *place);
+    (set.iter().all(among) && !written.iter().any(all)).then_some(())?;
+    let written = written.into_iter().map(|(_, own)| own);
+    let (by, at) = written.min_by_key(|(_, at)| at.start)?;
     let whole = allocated.is_some()
         || space::array(function, local)
             .is_some_and(|own| may_be_all(function, count, own, access.span));
@@ -77,6 +86,101 @@ fn is_argument(function: &FunctionContext<'_>, variable: Node<'_>) -> bool {
             "argument_list" | "subscript_expression" | "pointer_expression"
         )
     })
+}
+
+/// The element that takes a value where an array is named: `buf[n - 1] = '\n'`.
+fn element<'t>(function: &FunctionContext<'t>, variable: Node<'t>) -> Option<Node<'t>> {
+    let element = function.above(variable)?;
+    let array = element.part("argument").map(|own| own.id());
+    let picked = element.known_kind() == "subscript_expression" && array == Some(variable.id());
+    let around = function.above(element).filter(|_| picked)?;
+    let takes = around.known_kind() == "assignment_expression"
+        && around.part("left").map(|own| own.id()) == Some(element.id());
+    takes.then_some(element)
+}
+
+/// Whether an element is one by itself, or one of those that are counted with what the calls write:
+/// others in a loop may be all that there are.
+fn is_among(
+    function: &FunctionContext<'_>,
+    element: Node<'_>,
+    written: &[(Node<'_>, (String, Span))],
+) -> bool {
+    let around = std::iter::successors(element.parent(), Node::parent);
+    let mut around = around.take_while(|own| *own != function.root);
+    if !around.any(|own| LOOPS.contains(&own.known_kind())) {
+        return true;
+    }
+    let index = element.part("index").map(|own| function.expression_of(own));
+    let name = index.as_ref().and_then(|own| match &own.uncast().1.term {
+        Term::Step(of) => of.name(),
+        _ => own.uncast().1.name(),
+    });
+    name.is_some_and(|name| {
+        let mut places = written.iter();
+        places.any(|(place, _)| {
+            begins_at(function, *place).is_some_and(|own| own.name() == Some(name))
+        })
+    })
+}
+
+/// How far behind the front a call writes that is given an array there: `buf + n`, `&buf[n]`.
+fn begins_at(function: &FunctionContext<'_>, place: Node<'_>) -> Option<Expression> {
+    let around = function.above(place)?;
+    match &function.expression_of(around).term {
+        Term::Binary(_, operator, by) if operator == "+" => Some(by.uncast().1.clone()),
+        Term::Element { index, .. } => Some(index.uncast().1.clone()),
+        _ => None,
+    }
+}
+
+/// Whether calls write where the rounds of a loop say, and not behind what was written before: they may
+/// fill all that there is.
+fn is_by_rounds(function: &FunctionContext<'_>, place: Node<'_>) -> bool {
+    let around = std::iter::successors(place.parent(), Node::parent);
+    let mut around = around.take_while(|own| *own != function.root);
+    let looped = around.any(|own| LOOPS.contains(&own.known_kind()));
+    let Some(index) = begins_at(function, place).filter(|_| looped) else {
+        return false;
+    };
+    let Some(name) = index.name() else {
+        return matches!(index.term, Term::Binary(..));
+    };
+    let mut effects = function.graph.effects.iter();
+    !effects.any(|own| {
+        let grows = matches!(&own.kind, EffectKind::Write(write)
+            if write.value.is_some() && write.constant.is_none());
+        grows && function.graph.name_of(own) == name
+    })
+}
+
+/// Whether a call reads the string from where it is named on, or an element of it is looked at.
+fn is_looked_at(function: &FunctionContext<'_>, variable: Node<'_>) -> bool {
+    let whole = |own: Node<'_>| {
+        let operator = function.context.operator(own);
+        match own.known_kind() {
+            "binary_expression" => operator == b"+",
+            "pointer_expression" => operator == b"&",
+            kind => matches!(kind, "subscript_expression" | "parenthesized_expression"),
+        }
+    };
+    let mut around = function.around(variable).skip_while(|own| whole(*own));
+    let Some(holder) = around.next() else {
+        return false;
+    };
+    match holder.known_kind() {
+        "argument_list" => {
+            let name = function
+                .above(holder)
+                .and_then(|call| function.callee(call));
+            name.is_some_and(|name| {
+                let words = function.file.words;
+                words.fills(name).is_none() && !words.reads_strings(name).is_empty()
+            })
+        }
+        "binary_expression" => true,
+        _ => false,
+    }
 }
 
 /// So many functions of the file may hand the array on, one to the other.
