@@ -1,7 +1,10 @@
 //! A copy that begins behind the front of an object, of as many bytes as all of it has.
 
+use tree_sitter::Node;
+
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
 use crate::node::Parts as _;
 use crate::site::span;
 use crate::span::Span;
@@ -135,9 +138,42 @@ pub(crate) fn is_asked(function: &FunctionContext<'_>, at: &Expression, length: 
     function.each_of(&["if_statement", "conditional_expression"], |node| {
         let condition = node.part("condition").filter(|_| !asked);
         let own = condition.map(|own| Expression::of(function.context, own));
-        asked |= own.is_some_and(|own| is_whether(&own, at));
+        asked |=
+            own.is_some_and(|own| is_whether(&own, at)) && !is_beside(function, node, at, length);
     });
     asked
+}
+
+/// Whether what is done where a place is the front, or is not, has nothing to do with what is copied: the
+/// function goes on, copies nothing there, and neither number takes a value.
+fn is_beside(
+    function: &FunctionContext<'_>,
+    node: Node<'_>,
+    at: &Expression,
+    length: &str,
+) -> bool {
+    let graph = function.graph;
+    let root = at.root().name();
+    let beside = |own: Node<'_>| {
+        let place = span(own);
+        let leaves = graph.statement(place).is_some_and(|own| graph.leaves(own));
+        let copies = function.accesses.iter().any(|own| place.contains(own.span));
+        let takes = graph.effects.iter().any(|own| {
+            let writes = matches!(own.kind, EffectKind::Write(_));
+            let name = graph.name_of(own);
+            writes && place.contains(own.span) && (name == length || Some(name) == root)
+        });
+        !leaves && !copies && !takes
+    };
+    let other = node.part("alternative").map(|own| match own.known_kind() {
+        "else_clause" => own.named_child(0).unwrap_or(own),
+        _ => own,
+    });
+    // What is asked next is looked at by itself.
+    let asked = |own: &Node<'_>| own.known_kind() == "if_statement";
+    node.known_kind() == "if_statement"
+        && node.part("consequence").is_some_and(beside)
+        && other.filter(|own| !asked(own)).is_none_or(beside)
 }
 
 /// `at`, `!at`, and as a part of what is asked besides.

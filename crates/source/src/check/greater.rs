@@ -3,6 +3,7 @@
 
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
+use crate::flow::EffectKind;
 use crate::site::span;
 use crate::span::Span;
 
@@ -42,7 +43,11 @@ pub(crate) fn greater(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
     let root = number.root().name().filter(|_| place)?;
     let value = function.expression_of(access.value_node);
     let object = value.uncast().1;
-    let front = matches!(object.term, Term::Name(_) | Term::Member { .. });
+    // What a call gives has no other name.
+    let front = matches!(
+        object.term,
+        Term::Name(_) | Term::Member { .. } | Term::Call(..)
+    );
     (front && object.root().name() != Some(root)).then_some(())?;
     let mut asked: Option<(Expression, Span)> = None;
     function.each_of(&["binary_expression"], |node| {
@@ -59,7 +64,8 @@ pub(crate) fn greater(function: &FunctionContext<'_>, access: &Access<'_>) -> Op
     let (amount, asked) = asked?;
     let known = space::bytes(function, &amount).is_none()
         && (is_room(function, object, &amount, access.span)
-            || is_paired(function, access, number) && is_amount(function, object, &amount));
+            || is_paired(function, access, number) && is_amount(function, object, &amount)
+            || is_told_of(function, access, number) && is_filled(function, &amount, asked));
     (known && space::bytes(function, number).is_none()).then_some(())?;
     function.pays()?;
     let bounded = is_compared_before(function, number, asked, access.span)
@@ -108,6 +114,30 @@ fn is_paired(function: &FunctionContext<'_>, access: &Access<'_>, number: &Expre
         _ => false,
     };
     all.is_some_and(|all| all.windows(2).any(pair))
+}
+
+/// Whether one structure of the program's says where its memory is, and how much it has.
+fn is_told_of(function: &FunctionContext<'_>, access: &Access<'_>, number: &Expression) -> bool {
+    let root = number.root();
+    let address = function.expression(access.user);
+    let place = matches!(number.term, Term::Member { .. });
+    let of_it = |part: &Expression| {
+        matches!(part.term, Term::Member { .. }) && part != number && part.root() == root
+    };
+    place && address.is_some_and(|own| own.any(&of_it))
+}
+
+/// Whether a call has told an amount by its address.
+fn is_filled(function: &FunctionContext<'_>, amount: &Expression, at: Span) -> bool {
+    let Some(name) = amount.name() else {
+        return false;
+    };
+    let graph = function.graph;
+    let given = graph.effects.iter().any(|own| {
+        let told = matches!(own.kind, EffectKind::Handed { by_address: true });
+        told && own.span.end <= at.start && graph.name_of(own) == name
+    });
+    graph.local(name).is_some() && given
 }
 
 /// Whether an amount is said by what the object is a member of: `m->len` of `m->data`, or a variable that

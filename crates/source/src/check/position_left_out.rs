@@ -52,7 +52,7 @@ pub(crate) fn position_left_out(
     array.is_none().then_some(())?;
     let held = held_against(function, number, access.span).into_iter();
     let others: Vec<(Expression, Span)> = held.filter(|(other, _)| other != number).collect();
-    let (whole, asked) = others.first()?.clone();
+    let (whole, asked) = own.whole(&others)?.clone();
     let known = others.iter().any(|(other, _)| own.is_in(other)) || own.is_taken_off(access.span);
     let asks = || {
         let mut names = own.names(number.span).into_iter();
@@ -118,6 +118,31 @@ impl<'f, 's> Position<'f, 's> {
             }
             _ => false,
         }
+    }
+
+    /// What of all that a number is held against is the whole: what the position is, too, or else what is no
+    /// type, and not what the program asks for.
+    fn whole<'o>(&self, others: &'o [(Expression, Span)]) -> Option<&'o (Expression, Span)> {
+        let function = self.function;
+        let mut compared = Vec::new();
+        function.each_of(&["binary_expression"], |node| {
+            if !compares(function.context.operator(node)) {
+                return;
+            }
+            if let Term::Binary(left, _, right) = &function.expression_of(node).term {
+                let (left, right) = (left.uncast().1, right.uncast().1);
+                compared.extend(self.is(left).then(|| right.clone()));
+                compared.extend(self.is(right).then(|| left.clone()));
+            }
+        });
+        let asked = |own: &Expression| {
+            let name = own.name();
+            name.is_some_and(|own| {
+                function.is_parameter(own) || function.file.layout(own).is_some()
+            })
+        };
+        let both = others.iter().find(|(own, _)| compared.contains(own));
+        both.or_else(|| others.iter().find(|(own, _)| !asked(own)))
     }
 
     /// Whether anything in an expression hangs on the position.

@@ -5,23 +5,20 @@ use crate::check::allocation::Allocation;
 use crate::check::behind_front::behind_front;
 use crate::check::below;
 use crate::check::bounds_itself::bounds_itself;
-use crate::check::clamped_by_whole::clamped_by_whole;
 use crate::check::context::FunctionContext;
-use crate::check::counted_up::counted_up;
 use crate::check::expanded::{Expanded, expanded};
 use crate::check::from_below::from_below;
-use crate::check::greater::greater;
-use crate::check::hoisted::hoisted;
 use crate::check::left_of::left_of;
 use crate::check::limit::limit;
 use crate::check::member_as_whole::{AsWhole, has_its_own_size, member_as_whole};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::only_least::only_least;
+use crate::check::other_bounds::other_bound;
 use crate::check::overlong::{Overlong, Overrun, overlong, overruns};
 use crate::check::past_array::{PastArray, past_array};
-use crate::check::position_left_out::position_left_out;
 use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
+use crate::check::rest_of_page::rest_moved;
 use crate::check::room::{Object, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::scanned_string::{TooLong, too_long};
@@ -77,6 +74,10 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(as_the_program_says(function, *call));
         out.extend(moved(function, *call));
         out.extend(too_long(function, *call).map(|own| scanned(function, &own)));
+        out.extend(
+            rest_moved(function, *call)
+                .map(|(own, at)| bounded(function, at, own.told(function.file))),
+        );
         out.extend(told_room(function, *call).map(|own| more_room(function, &own)));
         out.extend(
             expanded(function, *call)
@@ -463,19 +464,19 @@ fn from_behind(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Vi
     Some(violation)
 }
 
-/// A copy of as many bytes as the whole, or the first round of a loop, was bounded by.
+/// A copy of as many bytes as something else than its object bounds.
 fn by_another_bound(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = other_bound(function, access)?;
+    Some(bounded(function, access.span, own))
+}
+
+/// A copy of as many bytes as something else says.
+fn bounded(function: &FunctionContext<'_>, at: Span, (told, by): (String, Span)) -> Violation {
     let file = function.file;
-    let by_whole = clamped_by_whole(function, access).map(|own| own.told(file));
-    let (told, bound) = by_whole
-        .or_else(|| Some(hoisted(function, access)?.told(file)))
-        .or_else(|| Some(position_left_out(function, access)?.told(file)))
-        .or_else(|| Some(counted_up(function, access)?.told(file)))
-        .or_else(|| Some(greater(function, access)?.told(file)))?;
-    let mut violation = file.violation(&INFO, access.span, "copied here", told);
+    let mut violation = file.violation(&INFO, at, "copied here", told);
     violation.confidence = Confidence::Medium;
-    violation.related.push(file.mark(bound, "bounded here"));
-    Some(violation)
+    violation.related.push(file.mark(by, "bounded here"));
+    violation
 }
 
 /// A copy of a number of bytes from or to a variable of the function.
