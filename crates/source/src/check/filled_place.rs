@@ -132,7 +132,8 @@ pub(crate) fn is_copied(function: &FunctionContext<'_>, name: &str, at: Span) ->
     }
     let call = value.as_ref().and_then(|value| value.uncast().1.call());
     call.filter(|_| only).is_some_and(|(callee, _)| {
-        let duplicated = function.duplicates(callee).is_some();
+        let ends = function.file.words.results().ends_copy(callee);
+        let duplicated = function.duplicates(callee).is_some() || ends.is_some();
         let allocated = function.file.words.allocates(callee).is_some();
         duplicated || allocated && is_filled_from_front(function, name, at)
     })

@@ -249,9 +249,9 @@ fn is_size(of: &Expression) -> bool {
     matches!(of.term, Term::SizeOf(_) | Term::SizeOfType(_))
 }
 
-/// Whether it is a sum or a product.
+/// Whether it is a sum or a product: a shift is one.
 fn is_made(size: &Expression) -> bool {
-    matches!(&size.term, Term::Binary(_, operator, _) if operator == "+" || operator == "*")
+    matches!(&size.term, Term::Binary(_, operator, _) if matches!(operator.as_str(), "+" | "*" | "<<"))
 }
 
 /// The sum or product that a size is, or that its variable takes, and the bytes of the type
@@ -282,6 +282,10 @@ fn wraps(
     match &size.term {
         Term::Binary(left, operator, right) if matches!(operator.as_str(), "+" | "*") => {
             wraps(function, left, bytes, at).or_else(|| wraps(function, right, bytes, at))
+        }
+        Term::Binary(number, operator, by) if operator == "<<" => {
+            space::bytes(function, by.uncast().1).filter(|by| *by > 0)?;
+            wraps(function, number.uncast().1, bytes, at)
         }
         Term::Name(_) | Term::Member { .. } => {
             let (own, signed) = scalar(function, size)?;
@@ -355,6 +359,7 @@ fn width(function: &FunctionContext<'_>, of: &Expression) -> Option<u64> {
             Some(if long { 8 } else { 4 })
         }
         Term::SizeOf(_) | Term::SizeOfType(_) => Some(8),
+        Term::Binary(left, operator, _) if operator == "<<" => width(function, left),
         Term::Binary(left, _, right) => Some(width(function, left)?.max(width(function, right)?)),
         Term::Cast(to, _) if to.pointers == 0 => Some(function.file.layout(&to.base)?.size.max(4)),
         Term::Name(_) if extent::constant(function, of).is_some() => Some(4),
