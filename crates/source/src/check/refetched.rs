@@ -1,5 +1,7 @@
 //! What a function does with a second copy of what it has fetched and checked before.
 
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
 use crate::compared::orders;
@@ -14,6 +16,8 @@ use super::bounded::is_of_zero;
 use super::context::FunctionContext;
 use super::fetch::Fetch;
 use super::fetched::{is_all_of, is_line_of_log, is_told};
+use super::fetched_part::field;
+use super::looked_up::lookups;
 use super::space;
 
 /// Whether a call that is given all of what the first fetch filled says what it is, and its result
@@ -429,4 +433,64 @@ pub(crate) fn made_of<'s>(
         .filter(|(_, value)| place.contains(*value));
     let made = assigned.filter(|(name, value)| *name != variable && graph.names(*value, variable));
     made.map(|(name, _)| name).collect()
+}
+
+/// Whether every branch that holds the first holds the second, too.
+pub(crate) fn together(first: Node<'_>, second: Node<'_>) -> bool {
+    let mut node = first;
+    while let Some(parent) = node.parent() {
+        let branch = match parent.known_kind() {
+            "if_statement" if Some(node.id()) == parent.part("condition").map(|c| c.id()) => None,
+            "if_statement" | "else_clause" | "conditional_expression" => Some(node),
+            // All statements of a case are one branch.
+            "case_statement" => Some(parent),
+            _ => None,
+        };
+        if branch.is_some_and(|branch| !span(branch).contains(span(second))) {
+            return false;
+        }
+        node = parent;
+    }
+    true
+}
+
+/// The conditions between two fetches.
+pub(crate) fn conditions(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> Vec<Span> {
+    let mut found = conditions_from(function, first.span.end);
+    found.retain(|place| place.start < second.span.start && !place.contains(second.span));
+    found
+}
+
+/// The fields of the first copy that conditions between the two ask for, by themselves or
+/// by what is made of them.
+pub(crate) fn checked_fields(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> BTreeSet<String> {
+    let conditions = conditions(function, first, second);
+    let between = Span::new(first.span.end, second.span.start);
+    let assigned = function.graph.assignments();
+    let limited = assigned.filter(|(name, value)| {
+        let mut asked = conditions.iter();
+        between.contains(*value) && asked.any(|asked| is_limited(function, *asked, name))
+    });
+    let mut made: Vec<Span> = limited.map(|(_, value)| value).collect();
+    made.extend(lookups(function, &conditions, between, second.span.end));
+    let mut found = BTreeSet::new();
+    function.each_of(&["field_expression"], |node| {
+        let place = span(node);
+        let mut asked = conditions.iter().chain(&made);
+        let own = node.known_kind() == "field_expression"
+            && first.span.end <= place.start
+            && asked.any(|asked| asked.contains(place));
+        if own {
+            found.extend(field(function, node, &first.value_root));
+        }
+    });
+    found
 }

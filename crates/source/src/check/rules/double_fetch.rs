@@ -9,19 +9,21 @@ use crate::check::element_again::{
 };
 use crate::check::fetch::{Fetch, is_member_behind};
 use crate::check::fetched::{is_all_of, is_line_of_log, is_told, member_of};
+use crate::check::fetched_in_callee::{given_to_callees, is_again_in_callee};
 use crate::check::fetched_part::{
     Part, field, front_of, inmost, is_held_down, is_last_alone, is_of_number, is_part,
     is_same_place, part_of,
 };
 use crate::check::judged_bytes::are_again;
 use crate::check::known::Asked;
-use crate::check::looked_up::lookups;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::parsed_again::is_parsed_again;
 use crate::check::refetched::{
-    conditions_from, front, goes_unasked, is_as_long, is_compared, is_judged, is_kept_beside,
-    is_limited, is_put_over, is_refused, is_set, is_whole_over, made_of, operands,
+    checked_fields, conditions, conditions_from, front, goes_unasked, is_as_long, is_compared,
+    is_judged, is_kept_beside, is_limited, is_put_over, is_refused, is_set, is_whole_over, made_of,
+    operands, together,
 };
+use crate::check::room_made::{is_of_its_own, makes_room};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::words::Permission;
@@ -118,6 +120,27 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation(function, first, second));
         }
     }
+    check_callees(function, &fetches, out);
+}
+
+/// The same of what a function of the file fetches that is given the pointer behind the first.
+fn check_callees(function: &FunctionContext<'_>, fetches: &[Fetch<'_>], out: &mut Vec<Violation>) {
+    if fetches.iter().all(|own| own.asked.is_some()) {
+        return;
+    }
+    let mut given = given_to_callees(function, fetches);
+    for own in &mut given {
+        own.fetch.user_root = origin(function, &own.fetch.user_root);
+    }
+    for first in fetches
+        .iter()
+        .filter(|own| own.asked.is_none() && !own.parsed)
+    {
+        let again = given.iter().find(|own| {
+            follows(function, first, &own.fetch) && is_again_in_callee(function, first, own)
+        });
+        out.extend(again.map(|own| violation(function, first, &own.fetch)));
+    }
 }
 
 fn violation(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> Violation {
@@ -168,25 +191,6 @@ fn names<'s>(function: &'s FunctionContext<'_>, place: Span) -> impl Iterator<It
     effects.map(|effect| function.graph.name_of(effect))
 }
 
-/// Whether every branch that holds the first holds the second, too.
-fn together(first: Node<'_>, second: Node<'_>) -> bool {
-    let mut node = first;
-    while let Some(parent) = node.parent() {
-        let branch = match parent.known_kind() {
-            "if_statement" if Some(node.id()) == parent.part("condition").map(|c| c.id()) => None,
-            "if_statement" | "else_clause" | "conditional_expression" => Some(node),
-            // All statements of a case are one branch.
-            "case_statement" => Some(parent),
-            _ => None,
-        };
-        if branch.is_some_and(|branch| !span(branch).contains(span(second))) {
-            return false;
-        }
-        node = parent;
-    }
-    true
-}
-
 /// Whether what the second fills takes another value, whole: that of the first's copy,
 /// for nothing else would fetch twice.
 fn is_replaced(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
@@ -233,12 +237,13 @@ fn is_double_of(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetc
         }
         (true, false) => part_of(&first.address, &second.address)
             .map(|part| {
-                is_checked(function, first, second, &first.value_root)
-                    && (is_put_over(function, first, second)
-                        || uses_part(function, first, second, &part)
-                        || part == Part::First && uses_front_number(function, first, second)
-                        || is_sized_by(function, first, second)
-                            && goes_alone(function, first, second, &part))
+                makes_room(function, first, second) && is_of_its_own(function, first, second, &part)
+                    || is_checked(function, first, second, &first.value_root)
+                        && (is_put_over(function, first, second)
+                            || uses_part(function, first, second, &part)
+                            || part == Part::First && uses_front_number(function, first, second)
+                            || is_sized_by(function, first, second)
+                                && goes_alone(function, first, second, &part))
             })
             .unwrap_or_else(|| {
                 is_checked(function, first, second, &first.value_root)
@@ -364,13 +369,6 @@ fn is_read_between(
     found
 }
 
-/// The conditions between two fetches.
-fn conditions(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> Vec<Span> {
-    let mut found = conditions_from(function, first.span.end);
-    found.retain(|place| place.start < second.span.start && !place.contains(second.span));
-    found
-}
-
 /// Whether a condition between the two asks for the variable, beyond the fetch
 /// that fills it.
 fn is_checked(
@@ -430,36 +428,6 @@ fn still_there(function: &FunctionContext<'_>, fetch: &Fetch<'_>) -> impl Fn(Spa
         let nodes = function.touching(place);
         nodes.is_empty() || nodes.iter().any(|node| reached.contains(node))
     }
-}
-
-/// The fields of the first copy that conditions between the two ask for, by themselves or
-/// by what is made of them.
-fn checked_fields(
-    function: &FunctionContext<'_>,
-    first: &Fetch<'_>,
-    second: &Fetch<'_>,
-) -> BTreeSet<String> {
-    let conditions = conditions(function, first, second);
-    let between = Span::new(first.span.end, second.span.start);
-    let assigned = function.graph.assignments();
-    let limited = assigned.filter(|(name, value)| {
-        let mut asked = conditions.iter();
-        between.contains(*value) && asked.any(|asked| is_limited(function, *asked, name))
-    });
-    let mut made: Vec<Span> = limited.map(|(_, value)| value).collect();
-    made.extend(lookups(function, &conditions, between, second.span.end));
-    let mut found = BTreeSet::new();
-    function.each_of(&["field_expression"], |node| {
-        let place = span(node);
-        let mut asked = conditions.iter().chain(&made);
-        let own = node.known_kind() == "field_expression"
-            && first.span.end <= place.start
-            && asked.any(|asked| asked.contains(place));
-        if own {
-            found.extend(field(function, node, &first.value_root));
-        }
-    });
-    found
 }
 
 /// Whether the second copy's own part is read after it, and neither set nor
