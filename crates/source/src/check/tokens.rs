@@ -53,10 +53,22 @@ pub(crate) fn parameters(text: &[u8], tokens: &[Token], body: &Body) -> Option<V
         let from = tokens.partition_point(|own| own.span.start < place.start);
         let own = tokens.iter().skip(from);
         let own = own.take_while(|own| own.span.end <= place.end && !own.is(b'['));
+        if let Some(name) = pointer_to_function(own.clone()) {
+            return name.span.text(text);
+        }
         let word = own.filter(|own| own.kind == TokenKind::Word).last();
         word.map_or_else(String::new, |word| word.span.text(text))
     };
     Some(parameter_spans(tokens, body)?.iter().map(named).collect())
+}
+
+/// The name of a parameter that is a pointer to a function: `copy` of `int (*copy)(void *, int)`.
+fn pointer_to_function<'t>(mut tokens: impl Iterator<Item = &'t Token>) -> Option<&'t Token> {
+    tokens.find(|own| own.is(b'('))?;
+    tokens.next().filter(|own| own.is(b'*'))?;
+    let name = tokens.next().filter(|own| own.kind == TokenKind::Word)?;
+    tokens.next().filter(|own| own.is(b')'))?;
+    Some(name)
 }
 
 /// A call: its name and what stands between its parentheses.

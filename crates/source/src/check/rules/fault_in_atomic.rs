@@ -1,3 +1,4 @@
+use crate::check::callee::{look_into, parameter};
 use crate::check::context::{FileContext, FunctionContext};
 use crate::check::fate::is_given_users;
 use crate::check::locks;
@@ -7,13 +8,13 @@ use crate::check::space;
 use crate::check::summary::faults_in;
 use crate::check::unhandled::answered;
 use crate::check::words::Permission;
-use crate::expression::Expression;
+use crate::expression::{Expression, Term};
 use crate::flow::{Action, Flow, Node};
 use crate::hashed::{HashMap, HashSet};
 use crate::lex::Token;
 use crate::node::LOOPS;
 use crate::node::Parts as _;
-use crate::site::span;
+use crate::site::{bare, span};
 use crate::span::Span;
 use crate::split::Body;
 
@@ -34,6 +35,37 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let mut told = HashSet::default();
+    let places = by_place(function.graph);
+    let mut regions = regions(function);
+    regions.extend(lent(function));
+    // What stands in several is said of one in which nothing relies on a fault that fails.
+    regions.sort_by_key(|own| function.file.words.is_fallible(own.group));
+    for region in regions {
+        for call in function.calls {
+            let place = span(*call);
+            // What is called for its arguments is another node.
+            let nodes = places.get(&place).map_or(&[][..], Vec::as_slice);
+            let held = |node: &usize| region.held.contains(node);
+            if !told.contains(&place) && nodes.iter().any(held) {
+                // What another region says of it is another question.
+                if !is_expected(function, *call, &region) {
+                    continue;
+                }
+                let sleeper = sleeper(function, *call, &region)
+                    .filter(|_| !unhandled(function, &region) || answered(function, *call));
+                out.extend(sleeper.map(|own| violation(function, &own, &region)));
+                told.insert(place);
+            }
+        }
+    }
+    for call in function.calls {
+        out.extend(by_pointer(function, *call));
+    }
+}
+
+/// Where the function itself begins what nobody may sleep in.
+fn regions(function: &FunctionContext<'_>) -> Vec<Region> {
     let mut locks = HashMap::default();
     let nodes = function.graph.nodes.iter().enumerate();
     let begun = nodes.filter_map(|(at, node)| match group(function, node) {
@@ -55,29 +87,67 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     });
     let scopes = function.graph.cleanups.iter();
     let guarded = scopes.filter_map(|scope| guarded(function, *scope));
-    let mut told = HashSet::default();
+    begun.chain(guarded).collect()
+}
+
+/// The call of a function of the file that is given one which may sleep on a fault, and calls that
+/// where nobody may: `rc = (*copy)(to, from, n)` under a lock.
+fn by_pointer(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let file = function.file;
+    let whole = function.expression_of(call);
+    let (_, given) = whole.call()?;
+    let named = given.iter().enumerate().filter_map(|(at, own)| {
+        let own = match &own.uncast().1.term {
+            Term::Address(place) => place.name()?,
+            _ => own.uncast().1.name()?,
+        };
+        let outer = function.graph.local(own).is_none() && !function.is_parameter(own);
+        let sleeps = || function.known.may_sleep(own) && file.body_named(own).is_some();
+        (outer && sleeps()).then_some((at, own))
+    });
+    let mut named = named.peekable();
+    named.peek()?;
+    file.body_named(name)?;
+    named.find_map(|(at, own)| {
+        let inner = faults_in(function, own)?;
+        look_into(function, name, |callee| {
+            let (place, region) = called_in_region(callee, at)?;
+            let sleeper = Sleeper {
+                name: own.to_owned(),
+                span: place,
+                inner: Some(inner.clone()),
+                declared: false,
+            };
+            Some(violation(callee, &sleeper, &region))
+        })
+    })
+}
+
+/// Where a function calls what it is given in a place, and where nobody may sleep.
+fn called_in_region(function: &FunctionContext<'_>, at: usize) -> Option<(Span, Region)> {
+    let own = parameter(function, at)?;
+    let calls = function.calls.iter().filter(|call| {
+        let called = call.part("function").map(bare);
+        let called = called.map(|called| function.expression_of(called));
+        called.is_some_and(|called| match &called.uncast().1.term {
+            Term::Behind(of) => of.uncast().1.name() == Some(&own),
+            _ => called.uncast().1.name() == Some(&own),
+        })
+    });
+    let calls: Vec<Span> = calls.map(|call| span(*call)).collect();
+    (!calls.is_empty()).then_some(())?;
     let places = by_place(function.graph);
-    let mut regions: Vec<Region> = begun.chain(guarded).chain(lent(function)).collect();
-    // What stands in several is said of one in which nothing relies on a fault that fails.
-    regions.sort_by_key(|own| function.file.words.is_fallible(own.group));
-    for region in regions {
-        for call in function.calls {
-            let place = span(*call);
-            // What is called for its arguments is another node.
-            let nodes = places.get(&place).map_or(&[][..], Vec::as_slice);
-            let held = |node: &usize| region.held.contains(node);
-            if !told.contains(&place) && nodes.iter().any(held) {
-                // What another region says of it is another question.
-                if !is_expected(function, *call, &region) {
-                    continue;
-                }
-                let sleeper = sleeper(function, *call, &region)
-                    .filter(|_| !unhandled(function, &region) || answered(function, *call));
-                out.extend(sleeper.map(|own| violation(function, &own, &region)));
-                told.insert(place);
-            }
-        }
-    }
+    regions(function).into_iter().find_map(|region| {
+        let open = !function.file.words.is_fallible(region.group)
+            && !function.file.words.is_unhandled(region.group);
+        let mut calls = calls.iter().filter(|_| open);
+        let place = calls.find(|place| {
+            let nodes = places.get(place).map_or(&[][..], Vec::as_slice);
+            nodes.iter().any(|node| region.held.contains(node))
+        });
+        place.copied().map(|place| (place, region))
+    })
 }
 
 /// The nodes that something happens at, by where.
