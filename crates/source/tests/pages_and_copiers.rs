@@ -30,6 +30,88 @@ fn given(rule: &str, statements: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_lock_that_a_condition_takes_is_kept_behind_a_fault() {
+    let take = "\tif (other) {\n\t\tif (!mmget_not_zero(d->mm))\n\t\t\treturn slow_way(d);\n\t\tkthread_use_mm(d->mm);\n\t}\n";
+    let end = "\tif (other) {\n\t\tkthread_unuse_mm(d->mm);\n\t\tmmput(d->mm);\n\t}";
+    for wrong in [
+        format!("{take}\tif (copy_to_user(u, d->buf, n))\n\t\treturn -EFAULT;\n{end}"),
+        format!(
+            "{take}\tif (flags & 1) {{\n\t\tif (copy_to_user(u, d->buf, n))\n\t\t\treturn -EFAULT;\n\t}} else if (copy_from_user(d->buf, u, n)) {{\n\t\treturn -EFAULT;\n\t}}\n{end}"
+        ),
+        "\tif (flags & 2)\n\t\tmutex_lock(&d->lock);\n\tif (copy_to_user(u, d->buf, n))\n\t\treturn -EFAULT;\n\
+         \tif (flags & 2)\n\t\tmutex_unlock(&d->lock);"
+            .to_owned(),
+    ] {
+        assert_eq!(given("kept-lock", &wrong), ["kept-lock"], "{wrong}");
+    }
+    for right in [
+        format!("{take}\tif (copy_to_user(u, d->buf, n))\n\t\terr = -EFAULT;\n{end}"),
+        format!("{take}\tif (copy_to_user(u, d->buf, n)) {{\n\t\terr = -EFAULT;\n\t\tgoto out;\n\t}}\nout:\n{end}"),
+        format!(
+            "\tif (!other) {{\n\t\tif (copy_to_user(u, d->buf, n))\n\t\t\treturn -EFAULT;\n\t\treturn 0;\n\t}}\n{take}\twork(d);\n{end}"
+        ),
+        "\tif (flags & 2)\n\t\tmutex_lock(&d->lock);\n\tif (copy_to_user(u, d->buf, n)) {\n\t\tif (flags & 2)\n\
+         \t\t\tmutex_unlock(&d->lock);\n\t\treturn -EFAULT;\n\t}\n\tif (flags & 2)\n\t\tmutex_unlock(&d->lock);"
+            .to_owned(),
+        "\tif (other)\n\t\tmutex_lock(&d->lock);\n\tswitch (flags) {\n\tcase 1:\n\t\tif (!n)\n\t\t\treturn 0;\n\t\tif (copy_to_user(u, d->buf, n))\n\t\t\treturn -EFAULT;\n\t\treturn 0;\n\t}\n\twork(d);\n\tif (other)\n\t\tmutex_unlock(&d->lock);"
+            .to_owned(),
+        "\tif (d->shared)\n\t\tmutex_lock(&d->lock);\n\td->shared = prepare(d);\n\tif (copy_to_user(u, d->buf, n))\n\t\terr = -EFAULT;\n\
+         \tif (d->shared)\n\t\tmutex_unlock(&d->lock);"
+            .to_owned(),
+    ] {
+        assert_eq!(given("kept-lock", &right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn a_page_is_kept_where_another_call_fails() {
+    let take = "\t\terr = get_user_pages_fast((unsigned long)u + i * PAGE_SIZE, 1, 0, &page);\n\t\tif (err < 0)\n\t\t\tbreak;\n\
+         \t\tif (err != 1) {\n\t\t\terr = -ENOMEM;\n\t\t\tbreak;\n\t\t}\n";
+    for wrong in [
+        format!(
+            "\tfor (i = 0; i < n; i++) {{\n{take}\t\terr = fill(d, i, page);\n\t\tif (err)\n\t\t\tbreak;\n\t\tput_page(page);\n\t}}\n\
+             \treturn err && !i ? err : i;"
+        ),
+        format!(
+            "\tfor (i = 0; i < n; i++) {{\n{take}\t\terr = fill(d, i, page);\n\t\tif (err < 0)\n\t\t\treturn err;\n\
+             \t\tif (page)\n\t\t\tput_page(page);\n\t}}"
+        ),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got != 1)\n\t\treturn -EFAULT;\n\
+         \terr = start(d, page);\n\tif (err)\n\t\treturn err;\n\tunpin_user_page(page);"
+            .to_owned(),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got != 1)\n\t\treturn -EFAULT;\n\
+         \terr = start(d, page);\n\tif (err != 0)\n\t\treturn -EIO;\n\tunpin_user_pages(&page, 1);"
+            .to_owned(),
+    ] {
+        assert_eq!(given("kept-memory", &wrong), ["kept-memory"], "{wrong}");
+    }
+    for right in [
+        format!(
+            "\tfor (i = 0; i < n; i++) {{\n{take}\t\terr = fill(d, i, page);\n\t\tif (page)\n\t\t\tput_page(page);\n\t\tif (err)\n\t\t\tbreak;\n\t}}\n\
+             \treturn err && !i ? err : i;"
+        ),
+        format!(
+            "\tfor (i = 0; i < n; i++) {{\n{take}\t\terr = fill(d, i, page);\n\t\tput_page(page);\n\t\tif (err)\n\t\t\tbreak;\n\t}}\n\
+             \treturn err && !i ? err : i;"
+        ),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got != 1)\n\t\treturn -EFAULT;\n\
+         \terr = start(d, page);\n\tif (err) {\n\t\tunpin_user_page(page);\n\t\treturn err;\n\t}\n\tunpin_user_page(page);"
+            .to_owned(),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got != 1)\n\t\treturn -EFAULT;\n\
+         \terr = start(d, page);\n\tif (err)\n\t\tunpin_user_page(page);"
+            .to_owned(),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got != 1)\n\t\treturn -EFAULT;\n\
+         \td->page = page;\n\terr = start(d, page);\n\tif (err)\n\t\tgoto out;\n\treturn 0;\nout:\n\tunpin_user_page(page);"
+            .to_owned(),
+        "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n\tif (got < 0)\n\t\treturn got;\n\
+         \tunpin_user_page(page);"
+            .to_owned(),
+    ] {
+        assert_eq!(given("kept-memory", &right), NONE, "{right}");
+    }
+}
+
+#[test]
 fn a_socket_that_is_locked_fast_is_locked_by_its_spinlock() {
     for wrong in [
         "\tslow = lock_sock_fast(d->sk);\n\terr = put_user(d->left, (int __user *)u);\n\tunlock_sock_fast(d->sk, slow);",

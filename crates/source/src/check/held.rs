@@ -9,6 +9,7 @@ use super::context::FunctionContext;
 use super::failures::failures;
 use super::fate::{Arm, Fallible, Fate, fate};
 use super::locks;
+use super::untaken::untaken_ways;
 use super::words::{CheckWords, Permission};
 use crate::calls::Deed;
 use crate::expression::{Expression, Term};
@@ -401,9 +402,17 @@ impl<'f, 's> Held<'f, 's> {
         let graph = self.function.graph;
         let mut held = graph.reached_any(self.starts(), |node| self.lets_go(node));
         let others = self.taken.arms.iter().map(|arm| arm.fault);
-        let free = graph.reached_any(others.chain([0]), |node| self.is_begin(node));
+        let untaken = self.untaken_ways();
+        let free = graph.reached_past(others.chain([0]), |at, node| {
+            self.is_begin(node) || untaken.contains(&at)
+        });
         held.retain(|at| !free.contains(at));
         held
+    }
+
+    /// The ways on which a condition that takes it does not hold.
+    pub(crate) fn untaken_ways(&self) -> HashSet<usize> {
+        untaken_ways(self.function, self.taken.span)
     }
 
     /// Where it begins to be held.

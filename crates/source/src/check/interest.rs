@@ -571,7 +571,7 @@ impl Meaning {
                 || words.gives_length(name)
                 || words.results().copied(name).is_some()
                 || words.gives_error_pointer(name)
-                || words.pages(name).is_some_and(|own| own.pinned)
+                || words.pages(name).is_some()
                 || words.unpins(name),
             window,
             faults: words.may_fault(name),

@@ -102,6 +102,7 @@ mod left_and_asked;
 mod left_held;
 mod left_of;
 mod left_unsigned;
+mod left_page;
 mod length_refused;
 mod limit;
 mod limited_by_bytes;
@@ -187,6 +188,7 @@ mod unset;
 mod unset_part;
 mod valued;
 mod whole_for_part;
+mod untaken;
 pub(crate) mod words;
 
 pub use checker::{Before, Checker};

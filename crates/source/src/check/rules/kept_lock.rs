@@ -157,6 +157,9 @@ impl Held<'_, '_> {
             let asks = read.any(|read| asked.contains(&read.span));
             asks || self.lets_go(node) || self.is_given(node)
         };
+        if !self.untaken_ways().is_empty() && self.leaves_otherwise(faults, &stops) {
+            return None;
+        }
         let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
         let under = faults.iter().filter(under);
         let arms = under.flat_map(|own| own.arms.iter().copied());
@@ -178,6 +181,16 @@ impl Held<'_, '_> {
         let exits = on.chain(behind).filter(is_exit);
         let first = own.iter().map(|at| self.function.place(*at)).min();
         Some((first?, exits.collect()))
+    }
+
+    /// Whether a way leaves with it that no fault takes: what a condition takes, others may know by another one.
+    fn leaves_otherwise(&self, faults: &[Fault], stops: &impl Fn(&Step) -> bool) -> bool {
+        let arms = faults.iter().flat_map(|own| own.arms.iter().copied());
+        let arms: HashSet<usize> = arms.collect();
+        let graph = self.function.graph;
+        let ways = graph.reached_past(self.starts(), |at, node| stops(node) || arms.contains(&at));
+        let mut ways = ways.iter().filter_map(|at| graph.nodes.get(*at));
+        ways.any(|node| matches!(node.action, Action::Exit { .. }))
     }
 
     /// Where it is let go on a way that a fault takes to which every way comes behind that it

@@ -8,6 +8,7 @@ use crate::check::freed_with::{FreedWith, freed_with};
 use crate::check::kept_member::{Kept, kept_members};
 use crate::check::kept_place::kept_places;
 use crate::check::kept_result::kept_results;
+use crate::check::left_page::left_pages;
 use crate::check::locks;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::owned::Owner;
@@ -78,6 +79,10 @@ const MOST: usize = 256;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(left_pinned(function).iter().map(|own| pins(function, own)));
+    for own in left_pages(function) {
+        let behind = ("an error", None);
+        out.push(kept(function, &own.name, own.taken, behind, own.exit));
+    }
     if fallible(function).next().is_none() && !may_fault(function) {
         return;
     }
