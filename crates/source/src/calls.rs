@@ -182,6 +182,7 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) lends: bool,
     pub(crate) fetched: Option<usize>,
+    pub(crate) consumes: Option<usize>,
     pub(crate) parses: Option<Parses>,
     #[serde(default)]
     pub(crate) error_pointer: bool,

@@ -112,6 +112,36 @@ fn a_page_is_kept_where_another_call_fails() {
 }
 
 #[test]
+fn fewer_pages_are_found_than_were_asked_for() {
+    let pin = "\tgot = pin_user_pages_fast((unsigned long)u, n, FOLL_WRITE, d->pages);\n";
+    for wrong in [
+        format!("{pin}\tif (got <= 0)\n\t\treturn -EFAULT;\n\td->npages = n;"),
+        format!("{pin}\tif (got < 0)\n\t\treturn got;\n\td->npages = (unsigned int)n;"),
+        format!(
+            "{pin}\tif (got <= 0)\n\t\treturn -EFAULT;\n\terr = work(d);\n\tunpin_user_pages(d->pages, n);"
+        ),
+    ] {
+        assert_eq!(
+            given("misread-result", &wrong),
+            ["misread-result"],
+            "{wrong}"
+        );
+    }
+    for right in [
+        format!("{pin}\tif (got <= 0)\n\t\treturn -EFAULT;\n\td->npages = got;"),
+        format!("{pin}\tif (got != n)\n\t\treturn -EFAULT;\n\td->npages = n;"),
+        format!(
+            "{pin}\tif (got < 0)\n\t\treturn got;\n\tif (got < n) {{\n\t\tunpin_user_pages(d->pages, got);\n\t\treturn -EFAULT;\n\t}}\n\
+             \td->npages = n;"
+        ),
+        format!("{pin}\tif (got <= 0)\n\t\treturn -EFAULT;\n\tunpin_user_pages(d->pages, got);"),
+        "\td->npages = n;\n\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, d->pages);\n\tif (got <= 0)\n\t\treturn -EFAULT;".to_owned(),
+    ] {
+        assert_eq!(given("misread-result", &right), NONE, "{right}");
+    }
+}
+
+#[test]
 fn a_socket_that_is_locked_fast_is_locked_by_its_spinlock() {
     for wrong in [
         "\tslow = lock_sock_fast(d->sk);\n\terr = put_user(d->left, (int __user *)u);\n\tunlock_sock_fast(d->sk, slow);",
@@ -174,5 +204,35 @@ fn a_copier_is_called_under_a_lock() {
         "\tspin_lock(&r->front);\n\tpagefault_disable();\n\trc = copy(r->mem, from, n);\n\tpagefault_enable();\n\tspin_unlock(&r->front);",
     ] {
         assert_eq!(copied(right, user), NONE, "{right}");
+    }
+}
+
+/// What is said of a write() of these statements.
+fn written(statements: &str) -> Vec<String> {
+    let text = format!(
+        "static ssize_t f(struct file *file, const char __user *u, size_t n, loff_t *pos)\n{{\n\tchar buf[16];\n\tssize_t got, ret = 0;\n\n{statements}\n}}\n"
+    );
+    said("misread-result", &text)
+}
+
+#[test]
+fn all_is_told_of_which_some_was_taken() {
+    let word = "\tgot = trace_get_user(file->private_data, u, n, pos);\n";
+    for wrong in [
+        format!("{word}\tif (got >= 0 && is_whole(file)) {{\n\t\tret = apply(file);\n\t\tif (ret < 0)\n\t\t\tgoto out;\n\t}}\n\tret = n;\nout:\n\treturn ret;"),
+        format!("{word}\tif (got >= 0)\n\t\tret = apply(file);\n\tif (!ret)\n\t\tret = n;\n\treturn ret;"),
+        format!("{word}\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;"),
+        "\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;".to_owned(),
+    ] {
+        assert_eq!(written(&wrong), ["misread-result"], "{wrong}");
+    }
+    for right in [
+        format!("{word}\tif (got >= 0 && is_whole(file)) {{\n\t\tret = apply(file);\n\t\tif (ret < 0)\n\t\t\treturn ret;\n\t}}\n\treturn got;"),
+        format!("{word}\tif (got >= 0)\n\t\tret = apply(file);\n\tif (!ret)\n\t\tret = got;\n\treturn ret;"),
+        format!("\twhile (n) {{\n{word}\t\tif (got < 0)\n\t\t\treturn got;\n\t\tn -= got;\n\t\tret += got;\n\t}}\n\treturn ret;"),
+        "\tif (n >= sizeof(buf))\n\t\treturn -EINVAL;\n\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;".to_owned(),
+        "\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tbuf[got] = 0;\n\treturn got;".to_owned(),
+    ] {
+        assert_eq!(written(&right), NONE, "{right}");
     }
 }

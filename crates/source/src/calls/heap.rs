@@ -21,6 +21,8 @@ pub(crate) struct Heap {
 pub(crate) struct OfPages {
     /// Which argument is the array that it puts them in.
     pub(crate) at: usize,
+    /// Which says how many it is to find.
+    pub(crate) count: Option<usize>,
     /// Whether it pins them.
     #[serde(default)]
     pub(crate) pinned: bool,

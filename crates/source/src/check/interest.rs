@@ -572,6 +572,7 @@ impl Meaning {
                 || words.results().copied(name).is_some()
                 || words.gives_error_pointer(name)
                 || words.pages(name).is_some()
+                || words.consumes(name).is_some()
                 || words.unpins(name),
             window,
             faults: words.may_fault(name),

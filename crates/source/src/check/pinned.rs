@@ -26,7 +26,7 @@ fn found(function: &FunctionContext<'_>) -> Vec<Found> {
     let calls = function.calls.iter();
     let all = calls.filter_map(|call| {
         let name = function.callee(*call)?;
-        let OfPages { at, pinned } = function.file.words.pages(name)?;
+        let OfPages { at, pinned, .. } = function.file.words.pages(name)?;
         let whole = function.expression_of(*call);
         let (_, given) = whole.call()?;
         Some(Found {

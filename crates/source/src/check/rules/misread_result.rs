@@ -6,6 +6,7 @@ use crate::check::as_truth::as_truths;
 use crate::check::carried::{
     assigned, given, given_back, handed_on, is_asked_for_errors, takes_errors,
 };
+use crate::check::consumed::{Consumed, consumed};
 use crate::check::context::FunctionContext;
 use crate::check::errno_index::{ByError, by_errors};
 use crate::check::error_as_length::{AsLength, as_lengths};
@@ -21,6 +22,7 @@ use crate::check::plain_results::plainly;
 use crate::check::result_test::{Test, is_asked, tested};
 use crate::check::rule::{Look, Rule};
 use crate::check::scanned::{Scanned, scanned};
+use crate::check::short_pins::{ShortPins, short_pins};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
 use crate::span::Span;
@@ -81,6 +83,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(lost(function).iter().map(|own| unsigned(function, own)));
     out.extend(by_errors(function).iter().map(|own| index(function, own)));
     out.extend(as_lengths(function).iter().map(|own| length(function, own)));
+    out.extend(
+        consumed(function)
+            .iter()
+            .map(|own| all_taken(function, own)),
+    );
+    out.extend(short_pins(function).iter().map(|own| fewer(function, own)));
     let strings = refused(function).into_iter();
     out.extend(strings.map(|own| no_string(function, &own)));
     for call in function.calls {
@@ -365,4 +373,32 @@ fn is_all(function: &FunctionContext<'_>, giver: &Giver<'_>) -> bool {
     let name = assigned(function, giver.node).map(|own| function.context.written(bare(own)));
     let value = name.and_then(|name| function.graph.only_value(&name));
     value == Some(giver.span)
+}
+
+/// As many pages as were asked for, where fewer may have been found.
+fn fewer(function: &FunctionContext<'_>, own: &ShortPins) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() may find fewer pages than it is asked for, and {}, which says how many, is asked for nothing but an error",
+        own.by, own.told
+    );
+    let mut violation = file.violation(&INFO, own.kept, "as many as were asked for", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.found, "found here"));
+    violation
+}
+
+/// All of what a program gave, where a call has said how much it took.
+fn all_taken(function: &FunctionContext<'_>, own: &Consumed) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() takes no more of {} than {} says, which is asked for nothing but an error: the rest is lost",
+        own.by, own.whole, own.told
+    );
+    let mut violation = file.violation(&INFO, own.place, "all of it is told", message);
+    violation.confidence = Confidence::Medium;
+    violation
+        .related
+        .push(file.mark(own.took, "takes some of it"));
+    violation
 }

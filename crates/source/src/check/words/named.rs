@@ -145,6 +145,12 @@ impl CheckWords {
         self.numbers.fetched.get(name).copied()
     }
 
+    /// Which argument says how many bytes there are of which a call of that name takes some, and
+    /// gives how many.
+    pub(crate) fn consumes(&self, name: &str) -> Option<usize> {
+        self.numbers.consumes.get(name).copied()
+    }
+
     /// What a member of that name may count, by its name.
     pub(crate) fn counted<'n>(&'n self, count: &'n str) -> impl Iterator<Item = &'n str> {
         self.numbers.counted(count)

@@ -18,6 +18,8 @@ pub(super) struct Numbers {
     pub(super) same: HashMap<String, usize>,
     /// Which argument says how many bytes they fetch.
     pub(super) fetched: HashMap<String, usize>,
+    /// Which argument says how many bytes there are of which they take some.
+    pub(super) consumes: HashMap<String, usize>,
     /// The names of members that count others.
     counts: Vec<CountWord>,
     /// How long a string is.
@@ -39,6 +41,7 @@ impl Numbers {
             at_most: calls.each(|does| does.at_most),
             same: calls.each(|does| does.same),
             fetched: calls.each(|does| does.fetched),
+            consumes: calls.each(|does| does.consumes),
             counts: calls.count_words.clone(),
             lengths: calls.names(|does| does.length).into_iter().collect(),
         }
