@@ -236,3 +236,34 @@ fn all_is_told_of_which_some_was_taken() {
         assert_eq!(written(&right), NONE, "{right}");
     }
 }
+
+#[test]
+fn what_was_gathered_is_not_what_goes_out() {
+    let answer = |gather: &str, out: &str| {
+        let text = format!(
+            "static long f(struct dev *d, unsigned int __user *u)\n{{\n\tunsigned int flags = 0, value = 0, n;\n\n\tn = state(d);\n{gather}\n{out}\n}}\n"
+        );
+        said("unread-answer", &text)
+    };
+    let bits = "\tif (n & 1)\n\t\tflags |= 4;\n\tif (n & 2)\n\t\tflags |= 8;";
+    assert_eq!(answer(bits, "\treturn put_user(n, u);"), ["unread-answer"]);
+    let copied = "\treturn copy_to_user(u, &value, 4) ? -EFAULT : 0;";
+    assert_eq!(answer("\tflags += n;", copied), ["unread-answer"]);
+    for right in [
+        answer(bits, "\treturn put_user(flags, u);"),
+        answer(
+            bits,
+            "\tif (flags)\n\t\treturn -EIO;\n\treturn put_user(n, u);",
+        ),
+        answer(bits, "\tn = flags | 1;\n\treturn put_user(n, u);"),
+        answer(bits, "\tn = flags |= 1;\n\treturn put_user(n, u);"),
+        answer(
+            bits,
+            "#ifdef CONFIG_BITS\n\tn = flags;\n#endif\n\treturn put_user(n, u);",
+        ),
+        answer(bits, "\treturn tell(d, n);"),
+        answer("\tflags = 4;", "\treturn put_user(n, u);"),
+    ] {
+        assert_eq!(right, NONE);
+    }
+}

@@ -56,6 +56,7 @@ mod unchecked_access;
 mod unchecked_begin;
 mod undefined_call;
 mod unfenced_read;
+mod unread_answer;
 mod unread_copy;
 mod unsafe_outside_window;
 mod unterminated_string;
@@ -94,6 +95,7 @@ pub(crate) const RULES: &[Rule] = &[
     ignored_fault::RULE,
     swallowed_fault::RULE,
     unread_copy::RULE,
+    unread_answer::RULE,
     misread_result::RULE,
     fault_in_atomic::RULE,
     impossible_test::RULE,
