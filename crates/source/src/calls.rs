@@ -509,6 +509,8 @@ pub(crate) struct Handler {
     pub(crate) number: Option<usize>,
     /// Which argument leads to where in the file the program is, from 0.
     pub(crate) position: Option<usize>,
+    /// Which argument is the program's address where that one is a pointer, from 0.
+    pub(crate) buffer: Option<usize>,
     pub(crate) reason: String,
 }
 

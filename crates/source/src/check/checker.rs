@@ -16,7 +16,7 @@ use crate::lex::{Token, TokenKind};
 use crate::normalise::{Branches, Normalised, normalise, normalise_in};
 use crate::parse::BodyParser;
 use crate::path::TreePath;
-use crate::search::{hashed_words, may_call};
+use crate::search::{HashedWord, hashed_words, may_call};
 use crate::site::Context;
 use crate::span::{LineIndex, Span};
 use crate::split::{Body, Cut, Unended, bodies};
@@ -28,6 +28,7 @@ use super::callee::LOOKS;
 use super::change::{FactsOf, FunctionChange};
 use super::context::{Asked, Expressions, FileContext, FunctionContext};
 use super::handed::{Handed, handed, picks_by};
+use super::handed_buffer::handed_buffer;
 use super::heard::{self, Heard};
 use super::interest::{Interest, Interests};
 use super::known::{Summaries, Summary};
@@ -284,12 +285,7 @@ impl<'v> Checker<'v> {
             let mut hands = || interests.hands(header, tokens, &file);
             let by_hand = interest.any || faults && atomic || kept || calls();
             let by_hand = by_hand || interest.hand && hands();
-            let through = || {
-                interests.goes_through(header, tokens)
-                    || interests.gives_as_kernels(header, tokens, &file)
-                    || interests.follows_member(header, (tokens, &named), &file)
-            };
-            if by_hand || through() {
+            if by_hand || goes_through((&interests, &file), (body, header), (tokens, &named)) {
                 let place = Place {
                     body,
                     tokens,
@@ -435,6 +431,18 @@ impl<'v> Checker<'v> {
         };
         judge(file, place, &context, tree.root_node(), findings)
     }
+}
+
+/// Whether a function may go through an address of the user's by hand, of its header and its body.
+fn goes_through(
+    (interests, file): (&Interests<'_>, &FileContext<'_>),
+    (body, header): (&Body, &[Token]),
+    (tokens, named): (&[Token], &[HashedWord]),
+) -> bool {
+    interests.goes_through(header, tokens)
+        || interests.gives_as_kernels(header, tokens, file)
+        || interests.follows_member(header, (tokens, named), file)
+        || handed_buffer(file, body).is_some()
 }
 
 /// Whether the file may call a function that it defines.

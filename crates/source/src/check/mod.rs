@@ -81,6 +81,7 @@ mod front_only;
 mod greater;
 mod grown;
 mod handed;
+mod handed_buffer;
 mod handed_on;
 mod hanging;
 mod heap;

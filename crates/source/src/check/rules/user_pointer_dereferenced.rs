@@ -10,6 +10,7 @@ use crate::check::context::FunctionContext;
 use crate::check::extent;
 use crate::check::forced::switches_space;
 use crate::check::format::{Taken, literal, taken};
+use crate::check::handed_buffer::{handed_buffer, is_in_buffer};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, declares};
 use crate::check::rule::{Look, Rule};
@@ -48,6 +49,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let forced = has(function.body.span, b"__force");
     let behind = |own: &&Effect| function.graph.places.is_right_behind(own.place);
     let unsaid = unsaid(function);
+    let buffer = handed_buffer(function.file, function.body);
     for effect in function.graph.effects.iter().filter(behind) {
         let load = effect.kind == EffectKind::Read;
         if !(load || is_store(effect)) {
@@ -63,6 +65,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                     .contains(name)
                     .then(|| held(function, effect, load))?
             })
+            .or_else(|| through_buffer(function, effect, load, buffer.as_deref()?))
             .or_else(|| through_taken(function, effect, load));
         let told = told.filter(|_| !load || !is_stored_too(function, effect));
         out.extend(told.map(|what| violation(function, effect.span, &what, load)));
@@ -155,7 +158,7 @@ fn through_format(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Viol
             None => function.assigns(place),
         };
         let users = || space::is_users(function, own) || is_forced(function, own);
-        **taken == Taken::Followed && users() && !other()
+        **taken == Taken::Followed && (users() && !other() || is_in_buffer(function, own))
     };
     let (own, _) = pairs.find(users)?;
     Some(gone_through(function, own, name))
@@ -205,7 +208,7 @@ fn through_library(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Vio
             None => function.assigns(place),
         };
         let kept = || !other() || space::is_from_user(function, own);
-        space::is_users(function, own) && !either(own) && kept()
+        is_in_buffer(function, own) || space::is_users(function, own) && !either(own) && kept()
     };
     // What a format takes is printed, and need not be followed.
     let until = format(given).map_or(given.len(), |(at, _)| at);
@@ -279,7 +282,8 @@ fn through_callee(function: &FunctionContext<'_>, call: Node<'_>) -> Vec<Violati
     };
     let all = given.iter().enumerate();
     let through = all.filter_map(|(at, own)| {
-        let own_users = || space::is_users(function, own) || is_forced(function, own);
+        let forced = || is_forced(function, own) || is_in_buffer(function, own);
+        let own_users = || space::is_users(function, own) || forced();
         let users = takes_pointer(function.file, name, at) && own_users();
         // A copy's address may stand where the user's stood.
         if !users || function.assigns(own.uncast().1) {
@@ -331,6 +335,22 @@ fn through_held(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> 
         return None;
     }
     held(function, effect, load)
+}
+
+/// What a program's own address points to, or what a variable of the function does that holds nothing
+/// but that one.
+fn through_buffer(
+    function: &FunctionContext<'_>,
+    effect: &Effect,
+    load: bool,
+    buffer: &str,
+) -> Option<String> {
+    let name = function.graph.name_of(effect);
+    let own = match name == buffer {
+        true => !space::may_be_another(function, name),
+        false => is_held(function, name, is_in_buffer),
+    };
+    own.then(|| held(function, effect, load))?
 }
 
 /// What a load or a store through a variable says that holds nothing but an address of the user's.
@@ -455,6 +475,7 @@ fn through_other(
     };
     let users = space::is_users(function, pointer)
         || is_programs_number(function, pointer)
+        || is_in_buffer(function, pointer)
         || by_force().is_some();
     if pointer.name().is_some() || !users {
         return None;
@@ -469,6 +490,7 @@ fn through_other(
     // What a member behind it holds is another address.
     if !space::is_users(function, pointer)
         && !is_programs_number(function, pointer)
+        && !is_in_buffer(function, pointer)
         && cast_of(pointer).is_none_or(|own| !is_forced(function, own))
     {
         return None;

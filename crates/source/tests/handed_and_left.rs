@@ -1,0 +1,66 @@
+//! What a program hands over, and what a copy leaves of it.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+use mistakes::rules;
+
+const NONE: [&str; 0] = [];
+
+/// Few files with a table of such functions have no access of their own.
+const CONTROL: &str = "static long control(struct file *file, unsigned int cmd, unsigned long arg)\n{\n\treturn put_user(state(file), (int __user *)arg);\n}\n";
+
+/// What is said of a function that a table has for `member`, which declares no `__user`.
+fn written(member: &str, of: &str, statements: &str) -> Vec<String> {
+    rules(&format!(
+        "{CONTROL}static ssize_t feed(struct file *file, {of}data, size_t len, loff_t *ppos)\n{{\n\tsize_t i;\n\tchar c, name[8];\n\n{statements}\n\treturn len;\n}}\n\
+         static const struct file_operations fops = {{\n\t.owner = THIS_MODULE,\n\t.{member} = feed,\n}};\n"
+    ))
+}
+
+#[test]
+fn what_write_is_given_is_the_users_whatever_it_is_declared_as() {
+    const TOLD: [&str; 1] = ["user-pointer-dereferenced"];
+    for wrong in [
+        "\tfor (i = 0; i != len; i++) {\n\t\tif (data[i] == 'V')\n\t\t\tarm();\n\t}",
+        "\tif (len && *data == 'V')\n\t\tarm();",
+        "\twhile (i < len && *(data + i) != 'V')\n\t\ti++;",
+        "\tif (memchr(data, 'V', len))\n\t\tarm();",
+        "\tmemcpy(name, data, min(len, sizeof(name)));",
+        "\tconst char *p = data;\n\n\tif (p[0] == 'V')\n\t\tarm();",
+    ] {
+        assert_eq!(written("write", "const char *", wrong), TOLD, "{wrong}");
+        assert_eq!(
+            written("proc_write", "const char *", wrong),
+            TOLD,
+            "{wrong}"
+        );
+        assert_eq!(written("store", "const char *", wrong), NONE, "{wrong}");
+    }
+    for right in [
+        "\tfor (i = 0; i != len; i++) {\n\t\tif (get_user(c, data + i))\n\t\t\treturn -EFAULT;\n\t\tif (c == 'V')\n\t\t\tarm();\n\t}",
+        "\tif (len > sizeof(name))\n\t\treturn -EINVAL;\n\tif (copy_from_user(name, data, len))\n\t\treturn -EFAULT;\n\tif (len && name[0] == 'V')\n\t\tarm();",
+        "\tif (len > sizeof(name))\n\t\treturn -EINVAL;\n\tdata = memdup_user(data, len);\n\tif (IS_ERR(data))\n\t\treturn PTR_ERR(data);\n\tif (len && data[0] == 'V')\n\t\tarm();\n\tkfree(data);",
+        "\tprefetch(&data[1]);",
+    ] {
+        assert_eq!(written("write", "const char *", right), NONE, "{right}");
+    }
+    for wrong in [
+        "\tdata[0] = c;",
+        "\tmemset(data, 0, len);",
+        "\t*data++ = c;",
+    ] {
+        assert_eq!(written("read", "char *", wrong), TOLD, "{wrong}");
+    }
+}
+
+#[test]
+fn what_other_tables_are_given_is_the_kernels() {
+    let other = "static ssize_t feed(struct file *file, struct kobject *own, const struct bin_attribute *a, char *data, loff_t at, size_t len)\n{\n\tdata[0] = 1;\n\treturn len;\n}\nstatic struct bin_attribute attribute = {\n\t.read = feed,\n};\n";
+    assert_eq!(rules(&format!("{CONTROL}{other}")), NONE);
+    let clock = "static int feed(struct device *own, char *data, size_t len, int at)\n{\n\tdata[0] = 1;\n\treturn len;\n}\nstatic struct ops ops = {\n\t.read = feed,\n};\n";
+    assert_eq!(rules(&format!("{CONTROL}{clock}")), NONE);
+}
