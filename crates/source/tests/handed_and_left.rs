@@ -64,3 +64,55 @@ fn what_other_tables_are_given_is_the_kernels() {
     let clock = "static int feed(struct device *own, char *data, size_t len, int at)\n{\n\tdata[0] = 1;\n\treturn len;\n}\nstatic struct ops ops = {\n\t.read = feed,\n};\n";
     assert_eq!(rules(&format!("{CONTROL}{clock}")), NONE);
 }
+
+/// What is said of a function that copies to a buffer which lasts.
+fn copied(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "static ssize_t load(struct file *file, const char __user *from, size_t count, loff_t *ppos)\n{{\n\tstruct image *image = file->private_data;\n\tsize_t all = count, left;\n\n\tif (count > sizeof(image->bytes) - image->len)\n\t\treturn -ENOMEM;\n{statements}\n}}\n"
+    ))
+}
+
+#[test]
+fn what_is_left_is_not_what_was_copied() {
+    for wrong in [
+        "\tcount = copy_from_user(image->at, from, count);\n\t*ppos += count;\n\treturn -EFAULT;",
+        "\tleft = copy_from_user(image->at, from, count);\n\tif (left == count)\n\t\treturn -EFAULT;\n\timage->len += left;\n\treturn count - left;",
+        "\tleft = copy_from_user(image->at, from, count);\n\timage->len = image->len + left;\n\treturn count - left;",
+        "\t*ppos += copy_from_user(image->at, from, count);\n\treturn count;",
+        "\tleft = copy_from_user(image->at, from, count);\n\timage->at[left] = 0;\n\treturn count - left;",
+    ] {
+        assert_eq!(copied(wrong), ["misread-result"], "{wrong}");
+    }
+    for right in [
+        "\tcount -= copy_from_user(image->at, from, count);\n\tif (!count)\n\t\treturn -EFAULT;\n\t*ppos += count;\n\treturn count;",
+        "\tleft = copy_from_user(image->at, from, count);\n\tif (left == count)\n\t\treturn -EFAULT;\n\timage->len += count - left;\n\treturn count - left;",
+        "\tleft = copy_from_user(image->at, from, count);\n\tif (left)\n\t\treturn -EFAULT;\n\tleft = count;\n\timage->len += left;\n\treturn count;",
+        "\tleft = copy_from_user(image->at, from, count);\n\tif (left == count)\n\t\treturn -EFAULT;\n\tcount -= left;\n\timage->at[count] = 0;\n\timage->len += count;\n\treturn count;",
+        "\tleft = copy_from_user(image->at, from, count);\n\tleft += copy_from_user(image->other, from, count);\n\treturn left ? -EFAULT : count;",
+    ] {
+        assert_eq!(copied(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn what_was_asked_for_is_not_what_was_copied() {
+    let mends = |moves: &str| {
+        copied(&format!(
+            "\tcount -= copy_from_user(image->at, from, count);\n\tif (!count)\n\t\treturn -EFAULT;\n{moves}\n\treturn count;"
+        ))
+    };
+    for wrong in [
+        "\timage->len += all;",
+        "\t*ppos += all;",
+        "\tif (image->open)\n\t\timage->len += (u32)all;",
+    ] {
+        assert_eq!(mends(wrong), ["kept-position"], "{wrong}");
+    }
+    for right in [
+        "\timage->len += count;",
+        "\tif (count != all)\n\t\treturn -EFAULT;\n\timage->len += all;",
+        "\tall = count;\n\timage->len += all;",
+    ] {
+        assert_eq!(mends(right), NONE, "{right}");
+    }
+}

@@ -101,6 +101,7 @@ mod known;
 mod leading;
 mod learn;
 mod left_and_asked;
+mod left_counted;
 mod left_held;
 mod left_of;
 mod left_page;

@@ -34,10 +34,72 @@ pub(crate) fn too_far(function: &FunctionContext<'_>) -> Option<TooFar> {
         .iter()
         .filter_map(|call| Part::of(function, *call));
     let mut copies = copies.enumerate();
-    copies.find_map(|(at, own)| match function.stops_at(at, MOST) {
+    let found = copies.find_map(|(at, own)| match function.stops_at(at, MOST) {
         true => None,
         false => own.too_far(),
+    });
+    found.or_else(|| by_old_number(function))
+}
+
+/// The same where a variable still holds what was asked for: `all = n; n -= copy_from_user(to, from, n);
+/// *position += all;`
+fn by_old_number(function: &FunctionContext<'_>) -> Option<TooFar> {
+    let calls = function.calls.iter();
+    let mut taken_off = calls.filter_map(|call| {
+        let (copied, all) = asked_for(function, *call)?;
+        let holder = function.above(*call)?;
+        let whole = function.expression_of(holder);
+        let is = matches!(&whole.term, Term::Assignment(left, operator, _)
+            if operator == "-=" && **left == all);
+        (is && !copied).then_some((all, span(holder)))
+    });
+    taken_off.find_map(|(all, counted)| {
+        let own = all.name()?;
+        let mut moves = Vec::new();
+        function.each_of(&["assignment_expression"], |node| {
+            let whole = function.expression_of(node);
+            if let Term::Assignment(place, operator, by) = &whole.term
+                && operator == "+="
+                && lasts(function, place)
+                && by
+                    .uncast()
+                    .1
+                    .name()
+                    .is_some_and(|by| holds(function, by, own))
+            {
+                moves.push((place.span, span(node), by.uncast().1.clone()));
+            }
+        });
+        let behind = |at: Span| counted.end <= at.start && function.comes_to(counted, at);
+        let mut moves = moves.into_iter();
+        let (what, moved, _) =
+            moves.find(|(_, at, by)| behind(*at) && !are_compared(function, by, &all))?;
+        Some(TooFar {
+            what,
+            moved,
+            counted,
+        })
     })
+}
+
+/// Whether all that a variable ever holds is what another one does where that is declared.
+fn holds(function: &FunctionContext<'_>, by: &str, other: &str) -> bool {
+    let graph = function.graph;
+    let value = graph.local(by).and_then(|_| graph.only_value(by));
+    let value = value.and_then(|at| function.expression(at));
+    by != other && value.is_some_and(|own| own.uncast().1.name() == Some(other))
+}
+
+/// Whether the function asks anywhere whether two numbers are one.
+fn are_compared(function: &FunctionContext<'_>, one: &Expression, other: &Expression) -> bool {
+    let mut found = false;
+    function.each_of(&["binary_expression"], |node| {
+        if let Term::Binary(left, _, right) = &function.expression_of(node).term {
+            let (left, right) = (left.uncast().1, right.uncast().1);
+            found |= left == one && right == other || left == other && right == one;
+        }
+    });
+    found
 }
 
 /// The variable that takes how many bytes a copy left, or how many it has copied.
@@ -289,7 +351,7 @@ struct Move {
 }
 
 /// Whether a place is there when the function has left: `*position`, `d->offset`.
-fn lasts(function: &FunctionContext<'_>, place: &Expression) -> bool {
+pub(crate) fn lasts(function: &FunctionContext<'_>, place: &Expression) -> bool {
     match &place.term {
         Term::Behind(of) => of
             .uncast()

@@ -38,17 +38,28 @@ pub(crate) fn only_whole(function: &FunctionContext<'_>, name: &str, copy: Span)
 /// value; all that is done with it where that is not to be seen.
 fn uses_of<'f>(function: &'f FunctionContext<'_>, name: &str, call: Span) -> Vec<&'f Effect> {
     let graph = function.graph;
+    behind_call(function, name, call).unwrap_or_else(|| {
+        let written = |own: &Effect| matches!(own.kind, EffectKind::Write(_));
+        let all = graph.effects.iter();
+        all.filter(|own| graph.name_of(own) == name && !written(own))
+            .collect()
+    })
+}
+
+/// The same; none where that is not to be seen.
+pub(crate) fn behind_call<'f>(
+    function: &'f FunctionContext<'_>,
+    name: &str,
+    call: Span,
+) -> Option<Vec<&'f Effect>> {
+    let graph = function.graph;
     let named = |own: &Effect| graph.name_of(own) == name;
     let written = |own: &Effect| matches!(own.kind, EffectKind::Write(_));
     let takes = |own: &Effect| written(own) && named(own) && own.span.contains(call);
     let first = (0..graph.nodes.len()).find_map(|at| {
         let own = graph.effects_of(at).iter().position(takes)?;
         Some((at, own + 1))
-    });
-    let Some(first) = first else {
-        let all = graph.effects.iter();
-        return all.filter(|own| named(own) && !written(own)).collect();
-    };
+    })?;
     let (mut found, mut seen) = (Vec::new(), HashSet::default());
     let mut work = vec![first];
     while let Some((at, from)) = work.pop() {
@@ -71,7 +82,7 @@ fn uses_of<'f>(function: &'f FunctionContext<'_>, name: &str, call: Span) -> Vec
         let ways = ways.into_iter().flat_map(|own| own.next.iter());
         work.extend(ways.map(|(_, next)| (*next, 0)));
     }
-    found
+    Some(found)
 }
 
 /// The comparison of what a copy left, where that stands, with all that it was asked for: `if

@@ -14,6 +14,7 @@ use crate::check::errors_of_others::hands_errors_on;
 use crate::check::fate::is_error;
 use crate::check::handed_on::{Way, goes_on, to_errors};
 use crate::check::known::Told;
+use crate::check::left_counted::left_counted;
 use crate::check::length_refused::{Refused, refused};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::never_negative::{Lost, lost};
@@ -106,6 +107,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if giver.told == Told::Left {
             out.extend(in_part(function, &giver));
             out.extend(taken_off(function, &giver));
+            out.extend(counted(function, &giver));
         }
         if matches!(giver.told, Told::Copied | Told::Signed) {
             out.extend(short(function, &giver));
@@ -303,6 +305,25 @@ fn taken_off(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violat
     let mut violation = file.violation(&INFO, giver.span, "a fault goes unseen", message);
     if let TakenOff::Endless { round, .. } = found {
         violation.related.push(file.mark(round, "this loop"));
+    }
+    violation.confidence = Confidence::Medium;
+    Some(violation)
+}
+
+/// What was left counts as what was copied.
+fn counted(function: &FunctionContext<'_>, giver: &Giver<'_>) -> Option<Violation> {
+    let own = left_counted(function, giver.node)?;
+    let file = function.file;
+    let message = format!(
+        "{}() gives how many bytes were left, and {} counts them as copied: where all went well that is 0",
+        giver.name,
+        file.plain(own.what)
+    );
+    let mut violation = file.violation(&INFO, own.counted, "by what was left", message);
+    if !own.counted.contains(giver.span) {
+        violation
+            .related
+            .push(file.mark(giver.span, "what was left"));
     }
     violation.confidence = Confidence::Medium;
     Some(violation)
