@@ -116,3 +116,42 @@ fn what_was_asked_for_is_not_what_was_copied() {
         assert_eq!(mends(right), NONE, "{right}");
     }
 }
+
+/// What is said of a function that has a program's request in the kernel's memory.
+fn answered(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct request {{\n\tu64 address;\n\tu32 size;\n\tvoid __user *to;\n\tchar name[16];\n}};\n\
+         static int answer(struct device *d, void *raw, const char *own, size_t n)\n{{\n\tstruct request *request = (struct request *)raw;\n\n\tif (!request->address || request->size < n)\n\t\treturn -EINVAL;\n{statements}\n\treturn 0;\n}}\n"
+    ))
+}
+
+#[test]
+fn a_member_that_holds_the_users_address_is_not_that() {
+    for wrong in [
+        "\tif (copy_to_user(&request->address, own, n))\n\t\treturn -EFAULT;",
+        "\tif (copy_to_user(&request->to, own, n))\n\t\treturn -EFAULT;",
+        "\tif (put_user(n, &request->size))\n\t\treturn -EFAULT;",
+        "\tif (copy_to_user(request->name, own, sizeof(request->name)))\n\t\treturn -EFAULT;",
+    ] {
+        let found = answered(wrong);
+        assert!(
+            found.contains(&"swapped-arguments".to_owned()),
+            "{wrong} {found:?}"
+        );
+    }
+    for right in [
+        "\tif (copy_to_user(u64_to_user_ptr(request->address), own, n))\n\t\treturn -EFAULT;",
+        "\tif (copy_to_user(request->to, own, n))\n\t\treturn -EFAULT;",
+        "\tif (copy_from_user(&request->size, request->to, sizeof(request->size)))\n\t\treturn -EFAULT;",
+        "\tif (copy_to_user(request->to + 4, own, n))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(answered(right), NONE, "{right}");
+    }
+    // Whoever is given an address of either side's may be told which.
+    let users = "struct part {\n\tu32 size;\n\tu32 list[4];\n};\nint f(struct part __user *to, u32 n)\n{\n\tif (put_user(n, &to->size))\n\t\treturn -EFAULT;\n\treturn copy_to_user(to->list, &n, sizeof(n)) ? -EFAULT : 0;\n}\n";
+    assert_eq!(rules(users), NONE);
+    let number = "struct part {\n\tu32 size;\n\tu32 used;\n};\nint f(struct registers *regs, u32 n)\n{\n\tstruct part *to = (struct part *)regs->sp;\n\n\tif (put_user(n, &to->size) || put_user(n, &to->used))\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    assert_eq!(rules(number), NONE);
+    let frame = "static void *place(struct registers *regs)\n{\n\treturn (void *)(regs->sp & -8);\n}\nint f(struct registers *regs, u32 n)\n{\n\tstruct part *to = place(regs);\n\n\tif (put_user(n, &to->size) || to->used)\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
+    assert_eq!(rules(frame), NONE);
+}

@@ -7,7 +7,8 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::context::FunctionContext;
-use super::forced::{leads_to_kernel, switches_space};
+use super::forced::{behind_pointer, is_array, is_set_to_kernels, leads_to_kernel, switches_space};
+use super::range_check::checks;
 use super::space;
 
 /// A pointer that is both.
@@ -15,6 +16,8 @@ pub(crate) struct Followed {
     pub(crate) name: String,
     /// Where it is followed.
     pub(crate) at: Span,
+    /// Whether the access is given a place in what it leads to, with no cast.
+    pub(crate) place: bool,
 }
 
 /// `if (!p->on) return 0; copy_from_user(to, (void __user *)p + n, size);`
@@ -25,24 +28,56 @@ pub(crate) fn followed(function: &FunctionContext<'_>, access: &Access<'_>) -> O
         let taken = taken()?;
         cast_pointer(function, &taken)
     })?;
+    let places = follows(function, access, &name);
+    let at = *places.first()?;
+    // Last what takes longest.
+    let known = function.graph.passes(&places, access.span)
+        && leads_to_kernel(function, &name)
+        && !switches_space(function);
+    let place = false;
+    known.then_some(Followed { name, at, place })
+}
+
+/// The same of a place in what a pointer leads to: `copy_to_user(&p->address, from, n)`, where the member
+/// holds the user's address.
+pub(crate) fn followed_to(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Followed> {
+    let address = function.expression(access.user)?;
+    let place = match &address.term {
+        Term::Address(place) => place,
+        Term::Member { .. } => &*address,
+        _ => return None,
+    };
+    let name = behind_pointer(function, place)?;
+    let places = follows(function, access, name);
+    let shared = |at: &&Span| function.share_a_way(**at, access.span);
+    let at = *places.iter().take(FEW).find(shared)?;
+    // Last what takes longest.
+    let array = || std::ptr::eq(place, &raw const *address);
+    let checked = || checks(function).iter().any(|own| own.root == name);
+    let known = !checked()
+        && (!array() || is_array(function, place))
+        && is_set_to_kernels(function, name)
+        && !switches_space(function);
+    known.then(|| Followed {
+        name: name.to_owned(),
+        at,
+        place: true,
+    })
+}
+
+/// So many places where a pointer is followed are looked at.
+const FEW: usize = 4;
+
+/// Where a pointer is followed by hand to a member.
+fn follows(function: &FunctionContext<'_>, access: &Access<'_>, name: &str) -> Vec<Span> {
     let graph = function.graph;
     let reads = |own: &&Effect| {
         let read = own.kind == EffectKind::Read && graph.is_behind(own);
         let own_name = read && graph.name_of(own) == name && !access.span.contains(own.span);
         own_name && is_member(function, own.span)
     };
-    let places: Vec<Span> = graph
-        .effects
-        .iter()
-        .filter(reads)
-        .map(|own| own.span)
-        .collect();
-    let at = *places.first()?;
-    // Last what takes longest.
-    let known = graph.passes(&places, access.span)
-        && leads_to_kernel(function, &name)
-        && !switches_space(function);
-    known.then_some(Followed { name, at })
+    let all = graph.effects.iter().filter(reads);
+    all.map(|own| own.span).collect()
 }
 
 /// The pointer of the kernel's that a cast makes the user's, from its front or from somewhere behind that.

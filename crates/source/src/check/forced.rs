@@ -58,7 +58,7 @@ fn is_named(function: &FunctionContext<'_>, place: &Expression) -> bool {
     root.is_some_and(|name| function.is_parameter(name) || function.graph.local(name).is_some())
 }
 
-fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
+pub(crate) fn is_array(function: &FunctionContext<'_>, place: &Expression) -> bool {
     match place.name() {
         Some(name) => function
             .local_at(name, place.span)
@@ -91,6 +91,51 @@ fn is_own(function: &FunctionContext<'_>, place: &Expression) -> bool {
         Some(true) => leads_to_kernel(function, name),
         Some(false) => false,
     }
+}
+
+/// The pointer that a place lies behind, and behind no other one, where it is not declared as the
+/// user's.
+pub(crate) fn behind_pointer<'e>(
+    function: &FunctionContext<'_>,
+    place: &'e Expression,
+) -> Option<&'e str> {
+    let root = place.root();
+    let name = root.name()?;
+    let own = is_named(function, place)
+        && follows_once(place) == Some(true)
+        && !space::is_in_users(function, place)
+        && !space::is_users(function, root)
+        && is_of_arrays(function, place);
+    own.then_some(name)
+}
+
+/// Whether each value that a pointer takes is another of the kernel's: what casts make of a number, or
+/// an access has fetched, may be the user's.
+pub(crate) fn is_set_to_kernels(function: &FunctionContext<'_>, name: &str) -> bool {
+    let graph = function.graph;
+    let fetches = |own: &Access<'_>| own.count.is_none() && own.word.direction == Direction::Read;
+    let mut fetched = function.accesses.iter().filter(|own| fetches(own));
+    if fetched.any(|own| own.value_root == name) {
+        return false;
+    }
+    let kernels = |value: &Expression| {
+        let (cast, inner) = value.uncast();
+        let leads = || {
+            let of = space::type_of(function, inner);
+            of.is_some_and(|of| {
+                matches!(
+                    of.shape,
+                    Shape::Pointer { user: false, .. } | Shape::Array(..)
+                )
+            })
+        };
+        // What a function of the file gives may be where a signal's frame is to lie.
+        let own = |(name, _): (&str, &[Expression])| function.file.body_named(name).is_some();
+        let given = inner.call().is_some_and(own);
+        !given && !space::is_users(function, inner) && (cast.is_none() || leads())
+    };
+    let mut values = graph.assignments().filter(|(taker, _)| *taker == name);
+    values.all(|(_, at)| function.expression(at).is_some_and(|value| kernels(&value)))
 }
 
 /// Whether the place lies behind the one pointer that it starts from; none where it is behind

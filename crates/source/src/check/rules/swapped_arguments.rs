@@ -4,7 +4,7 @@ use tree_sitter::Node;
 use crate::check::accesses::Access;
 use crate::check::callee::look_into;
 use crate::check::context::FunctionContext;
-use crate::check::followed::followed;
+use crate::check::followed::{followed, followed_to};
 use crate::check::forced::{cast_place, kernels_place};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::declared_type;
@@ -79,10 +79,14 @@ fn has_cast(function: &FunctionContext<'_>) -> bool {
 
 /// A pointer that the function follows, and that an access is given for one of the user's.
 fn as_both(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let own = followed(function, access)?;
+    let own = followed(function, access).or_else(|| followed_to(function, access))?;
     let (file, name) = (function.file, &own.name);
+    let given = match own.place {
+        true => "a place that it leads to",
+        false => "it",
+    };
     let message = format!(
-        "{name} is followed as the kernel's on line {}, and {}() is given it for an address of the user's",
+        "{name} is followed as the kernel's on line {}, and {}() is given {given} for an address of the user's",
         function.line(own.at),
         access.word.name
     );
