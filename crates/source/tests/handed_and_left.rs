@@ -155,3 +155,52 @@ fn a_member_that_holds_the_users_address_is_not_that() {
     let frame = "static void *place(struct registers *regs)\n{\n\treturn (void *)(regs->sp & -8);\n}\nint f(struct registers *regs, u32 n)\n{\n\tstruct part *to = place(regs);\n\n\tif (put_user(n, &to->size) || to->used)\n\t\treturn -EFAULT;\n\treturn 0;\n}\n";
     assert_eq!(rules(frame), NONE);
 }
+
+/// What is said of a walk over frames that each lead to the next one.
+fn walked(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct frame {{\n\tstruct frame __user *next;\n\tunsigned long pc;\n}};\n\
+         void walk(struct pt_regs *regs, unsigned int depth)\n{{\n\tstruct frame __user *own = (struct frame __user *)regs->sp;\n\tstruct frame copy;\n\tunsigned long pc;\n\n{statements}\n}}\n"
+    ))
+}
+
+#[test]
+fn a_pointer_that_was_fetched_is_checked_again() {
+    const CHECK: &str = "if (!access_ok(own, sizeof(*own)))\n\t\treturn;";
+    let loops = |front: &str, check: &str, takes: &str| {
+        walked(&format!(
+            "\t{front}\n\twhile (own && depth--) {{\n\t\t{check}\n\t\tif (__get_user(pc, &own->pc))\n\t\t\treturn;\n{takes}\n\t\tnote(pc);\n\t}}"
+        ))
+    };
+    let by_access = "\t\tif (__get_user(own, &own->next))\n\t\t\treturn;";
+    let by_copy =
+        "\t\tif (__copy_from_user(&copy, own, sizeof(copy)))\n\t\t\treturn;\n\t\town = copy.next;";
+    for takes in [by_access, by_copy] {
+        assert_eq!(loops(CHECK, "", takes), ["unchecked-access"], "{takes}");
+        assert_eq!(loops("", CHECK, takes), NONE, "{takes}");
+    }
+    assert_eq!(loops(CHECK, "", "\t\town++;"), NONE);
+    // What is held against a limit may be checked by that.
+    let limited =
+        "if (own < (struct frame __user *)TASK_SIZE - 1)\n\t\t\tnote(1);\n\t\telse\n\t\t\treturn;";
+    assert_eq!(loops(CHECK, limited, by_access), NONE);
+    // A check that is asked for where there is a pointer, as the access is.
+    let given = "\tif (__get_user(own, &copy.next))\n\t\treturn;\n\tif (own && !access_ok(own, sizeof(*own)))\n\t\treturn;\n\tif (own && __get_user(pc, &own->pc))\n\t\treturn;\n\tnote(pc);";
+    let given = given.replace("__get_user(own, &copy.next)", "get_user(own, &other->next)");
+    assert_eq!(
+        walked(&format!(
+            "\tstruct frame __user *other = other_frame();\n\n{given}"
+        )),
+        NONE
+    );
+    // Who is told of each frame is given no pointer to judge.
+    let told = by_access.to_owned() + "\n\t\tcopy.next = own;\n\t\tif (hear(&copy))\n\t\t\treturn;";
+    assert_eq!(loops(CHECK, "", &told), ["unchecked-access"]);
+    let judged = by_access.to_owned() + "\n\t\tif (!is_good(own))\n\t\t\treturn;";
+    assert_eq!(loops(CHECK, "", &judged), NONE);
+    // Without a loop.
+    let twice = "\tif (!access_ok(own, sizeof(*own)))\n\t\treturn;\n\tif (__get_user(own, &own->next) || __get_user(pc, &own->pc))\n\t\treturn;\n\tnote(pc);";
+    assert_eq!(walked(twice), ["unchecked-access"]);
+    let checked = twice.replace("__get_user(pc", "get_user(pc");
+    assert_eq!(walked(&checked), NONE);
+}

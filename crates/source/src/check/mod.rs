@@ -67,6 +67,7 @@ mod fetch;
 mod fetched;
 mod fetched_in_callee;
 mod fetched_part;
+mod fetched_pointer;
 mod fill;
 mod filled;
 mod filled_place;

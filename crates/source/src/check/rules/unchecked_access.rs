@@ -7,6 +7,7 @@ use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, look_into_first_side};
 use crate::check::context::FunctionContext;
 use crate::check::fetched::is_line_of_log;
+use crate::check::fetched_pointer::fetched_behind;
 use crate::check::made::{Made, checks_ranges, made};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{beside, related};
@@ -70,7 +71,10 @@ fn unchecked(
     judges: &Judges,
 ) -> Option<String> {
     let (name, root) = (&access.word.name, access.user_root.as_str());
-    match seen(function, judges, access.span)? {
+    match seen(function, judges, access.span).or_else(|| anew(function, access, judges))? {
+        Seen::Before(line) => Some(format!(
+            "{name}() checks nothing, and {root} takes what was fetched on line {line}, behind where it is checked"
+        )),
         Seen::OnSomeWays(line) => Some(format!(
             "{name}() checks nothing, and there is a way to it that does not pass line {line}, where \
              {root} is checked"
@@ -88,8 +92,19 @@ fn unchecked(
 enum Seen {
     /// On some ways to a place, on that line.
     OnSomeWays(u32),
+    /// Only before it takes what the user gives, on that line.
+    Before(u32),
     /// Nowhere.
     Never,
+}
+
+/// A pointer that takes what was fetched behind each check of it.
+fn anew(function: &FunctionContext<'_>, access: &Access<'_>, judges: &Judges) -> Option<Seen> {
+    // A window checks what it is opened for.
+    let judged = judges.checks.is_empty() || function.graph.opens();
+    let taken = (!judged).then(|| fetched_behind(function, access, &judges.checks))??;
+    (!is_apart(function, &judges.checks, access.span)).then_some(())?;
+    Some(Seen::Before(function.line(taken)))
 }
 
 /// What a function checks of a pointer before a place; none where every way passes a
