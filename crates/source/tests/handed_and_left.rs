@@ -204,3 +204,38 @@ fn a_pointer_that_was_fetched_is_checked_again() {
     let checked = twice.replace("__get_user(pc", "get_user(pc");
     assert_eq!(walked(&checked), NONE);
 }
+
+#[test]
+fn a_range_has_bytes_and_not_pages() {
+    let pins = |check: &str| {
+        rules(&format!(
+            "struct pin {{\n\tu64 at;\n\tu64 size;\n\tu32 bits;\n}};\nint pin(struct device *d, struct pin *own)\n{{\n\tunsigned long pages = own->size >> PAGE_SHIFT;\n\n\tif (!access_ok({check}))\n\t\treturn -EFAULT;\n\treturn keep(d, own->at, own->size, pages);\n}}\n"
+        ))
+    };
+    let pointer = "u64_to_user_ptr(own->at), ";
+    for wrong in [
+        "own->size >> PAGE_SHIFT",
+        "own->size >> 12",
+        "own->size / PAGE_SIZE",
+        "pages",
+    ] {
+        assert_eq!(
+            pins(&format!("{pointer}{wrong}")),
+            ["elements-for-bytes"],
+            "{wrong}"
+        );
+        let cast = format!("(void __user *)(unsigned long)own->at, {wrong}");
+        assert_eq!(pins(&cast), ["elements-for-bytes"], "{wrong}");
+    }
+    for right in [
+        "own->size",
+        "pages << PAGE_SHIFT",
+        "own->bits >> 3",
+        "own->size / 8",
+    ] {
+        assert_eq!(pins(&format!("{pointer}{right}")), NONE, "{right}");
+    }
+    // A byte for each page of another range.
+    let told = "int resident(unsigned long start, size_t len, unsigned char __user *vec)\n{\n\tif (!access_ok((void __user *)start, len))\n\t\treturn -ENOMEM;\n\tif (!access_ok(vec, len >> PAGE_SHIFT))\n\t\treturn -EFAULT;\n\treturn look(start, vec, len);\n}\n";
+    assert_eq!(rules(told), NONE);
+}

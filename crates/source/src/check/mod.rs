@@ -136,6 +136,7 @@ mod other_bounds;
 mod other_heap;
 mod overlong;
 mod owned;
+mod pages_for_bytes;
 mod parsed_again;
 mod part;
 mod partly_written;

@@ -8,6 +8,7 @@ use crate::check::limited_by_bytes;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_bytes::{ByBytes, moved_by_bytes};
 use crate::check::one_element::one_element;
+use crate::check::pages_for_bytes::{PagesForBytes, pages_for_bytes};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
@@ -52,6 +53,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(told.or_else(|| only_one(function, access)));
     }
     out.extend(made.iter().map(|own| too_small(function, own)));
+    let checks = function.calls.iter();
+    let checks = checks.filter_map(|call| pages_for_bytes(function, *call));
+    out.extend(checks.map(|own| pages(function, &own)));
     let calls = function.calls.iter();
     let duplicated = calls.filter_map(|call| duplicated(function, *call));
     out.extend(duplicated.map(|own| too_few(function, &own)));
@@ -76,6 +80,18 @@ fn only_one(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viola
         own.all
     );
     Some(file.violation(&INFO, access.span, "the first one alone", message))
+}
+
+/// A range that is checked for as many bytes as it has pages.
+fn pages(function: &FunctionContext<'_>, own: &PagesForBytes) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() is given {} as a number of bytes, and {} says how many there are",
+        own.name,
+        file.plain(own.size),
+        file.plain(own.bytes.span)
+    );
+    file.violation(&INFO, own.at, "pages, not bytes", message)
 }
 
 /// A number of elements that is held against a number of bytes.
