@@ -239,3 +239,59 @@ fn a_range_has_bytes_and_not_pages() {
     let told = "int resident(unsigned long start, size_t len, unsigned char __user *vec)\n{\n\tif (!access_ok((void __user *)start, len))\n\t\treturn -ENOMEM;\n\tif (!access_ok(vec, len >> PAGE_SHIFT))\n\t\treturn -EFAULT;\n\treturn look(start, vec, len);\n}\n";
     assert_eq!(rules(told), NONE);
 }
+
+/// What is said of a function that makes an address of a member of what a 32-bit program gave.
+fn made(of: &str, statement: &str) -> Vec<String> {
+    rules(&format!(
+        "struct asked {{\n\ts32 what;\n\t{of} value;\n\t{of} size;\n}};\nstruct own {{\n\tint __user *value;\n}};\n\
+         static int ask(struct device *d, unsigned long arg)\n{{\n\tstruct asked r;\n\tstruct own own;\n\tchar all[64];\n\n\tif (copy_from_user(&r, (void __user *)arg, sizeof(r)))\n\t\treturn -EFAULT;\n\tif (r.size > sizeof(all))\n\t\treturn -EINVAL;\n{statement}\n\treturn apply(d, &own, all);\n}}\n"
+    ))
+}
+
+#[test]
+fn an_address_has_no_sign() {
+    for wrong in [
+        "\town.value = (int __user *)(long)r.value;",
+        "\town.value = (int __user *)(unsigned long)r.value;",
+        "\town.value = (void __user *)(uintptr_t)(int)r.value;",
+    ] {
+        assert_eq!(made("s32", wrong), ["other-layout"], "{wrong}");
+    }
+    for right in [
+        "\town.value = compat_ptr(r.value);",
+        "\town.value = (int __user *)(unsigned long)(u32)r.value;",
+    ] {
+        assert_eq!(made("s32", right), NONE, "{right}");
+    }
+    for right in [
+        "\town.value = (int __user *)(long)r.value;",
+        "\town.value = (int __user *)(unsigned long)r.value;",
+    ] {
+        assert_eq!(made("u32", right), NONE, "{right}");
+        assert_eq!(made("s64", right), NONE, "{right}");
+    }
+    let given = "int select(int n, void __user *p)\n{\n\tif ((unsigned long)n >= 4096)\n\t\treturn old_select((void __user *)n);\n\treturn put_user(n, (int __user *)p);\n}\n";
+    assert_eq!(rules(given), NONE);
+    let narrowed = "\town.value = (int __user *)(long)(int)r.value;";
+    assert_eq!(made("u32", narrowed), ["other-layout"]);
+}
+
+#[test]
+fn a_number_of_another_byte_order_is_no_address() {
+    for of in ["__be64", "__le64"] {
+        for wrong in [
+            "\town.value = (void __user *)(unsigned long)r.value;",
+            "\tif (copy_from_user(all, u64_to_user_ptr(r.value), 8))\n\t\treturn -EFAULT;",
+            "\tif (copy_from_user(all, (void __user *)arg, r.size))\n\t\treturn -EFAULT;",
+            "\tif (copy_from_user(all, (void __user *)arg + r.value, 8))\n\t\treturn -EFAULT;",
+        ] {
+            let found = made(of, wrong);
+            assert!(
+                found.contains(&"other-layout".to_owned()),
+                "{wrong} {found:?}"
+            );
+        }
+        let right = "\town.value = (void __user *)(unsigned long)be64_to_cpu(r.value);\n\tif (copy_from_user(all, u64_to_user_ptr(be64_to_cpu(r.value)), 8))\n\t\treturn -EFAULT;";
+        assert_eq!(made(of, right), NONE, "{right}");
+    }
+}

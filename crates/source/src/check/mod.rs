@@ -117,6 +117,7 @@ mod looked_up;
 mod lost_on_a_way;
 mod lying;
 mod made;
+mod made_address;
 mod masked;
 mod measured;
 mod member_as_whole;

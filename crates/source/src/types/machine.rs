@@ -36,6 +36,8 @@ pub struct Machine {
     /// access_ok() refuses none there (include/asm-generic/access_ok.h,
     /// ALTERNATE_USER_ADDRESS_SPACE).
     pub apart: bool,
+    /// Whether no address of a 32-bit program's is less than 0 as a number with a sign.
+    pub low: bool,
     /// The machine of 32 bits whose programs a kernel of this one runs as well.
     pub(super) compat: Option<String>,
     /// Whether programs are compiled for it, and no kernel.
@@ -99,6 +101,8 @@ struct One {
     unnamed: bool,
     #[serde(default)]
     apart: bool,
+    #[serde(default)]
+    low: bool,
     #[serde(default)]
     reference: bool,
     #[serde(default)]
@@ -265,6 +269,7 @@ impl All {
             most: one.most,
             unnamed: one.unnamed,
             apart: one.apart,
+            low: one.low,
             reference: one.reference,
             compat: one.compat.clone(),
             programs: false,

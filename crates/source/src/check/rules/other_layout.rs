@@ -5,6 +5,7 @@ use crate::check::accesses::Access;
 use crate::check::compat_layout::{beside, natives, otherwise};
 use crate::check::context::FunctionContext;
 use crate::check::front_only::front_only;
+use crate::check::made_address::{MadeOf, by_order, by_sign};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::one_element::other_size;
 use crate::check::rule::{Look, Rule};
@@ -42,6 +43,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(narrowed(function, *call));
     }
     out.extend(cast_alone(function));
+    out.extend(by_sign(function).iter().map(|own| signed(function, own)));
+    out.extend(
+        by_order(function)
+            .iter()
+            .map(|own| unordered(function, own)),
+    );
     out.extend(natives(function).into_iter().map(|own| {
         let (file, place) = (function.file, own.place);
         let message = format!(
@@ -73,6 +80,30 @@ fn narrowed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation>
         );
         file.violation(&INFO, span(call), "half of the address", message)
     })
+}
+
+/// An address that is made of a number with a sign, which casts widen.
+fn signed(function: &FunctionContext<'_>, own: &MadeOf) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} has a sign and half the bytes of an address: what is less than 0 becomes another one",
+        file.plain(own.number)
+    );
+    let mut violation = file.violation(&INFO, own.at, "widened by its sign", message);
+    violation.confidence = Confidence::Medium;
+    violation
+}
+
+/// A number of another byte order that is used as it is.
+fn unordered(function: &FunctionContext<'_>, own: &MadeOf) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} is declared with a byte order of its own, and is used here as if it had the machine's",
+        file.plain(own.number)
+    );
+    let mut violation = file.violation(&INFO, own.at, "its bytes as they lie", message);
+    violation.confidence = Confidence::Medium;
+    violation
 }
 
 /// A number of a 32-bit program that a cast alone makes an address.
