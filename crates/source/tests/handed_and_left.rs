@@ -295,3 +295,38 @@ fn a_number_of_another_byte_order_is_no_address() {
         assert_eq!(made(of, right), NONE, "{right}");
     }
 }
+
+/// What is said of a function that fetches and stores registers.
+fn kept(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct regs {{\n\tu32 a, b, c;\n}};\n\
+         int keep(struct task *t, struct regs __user *u)\n{{\n\tstruct regs *r = regs_of(t);\n\tu32 x = 0, y = 0;\n\tint err = 0;\n\n{statements}\n\treturn err ? -EFAULT : apply(t, x, y);\n}}\n"
+    ))
+}
+
+#[test]
+fn nothing_is_filled_twice_in_a_run() {
+    for wrong in [
+        "\terr |= get_user(r->a, &u->a);\n\terr |= get_user(r->a, &u->b);",
+        "\terr |= get_user(x, &u->a);\n\terr |= get_user(x, &u->b);",
+        "\tif (get_user(r->a, &u->a) || get_user(r->a, &u->b))\n\t\treturn -EFAULT;",
+        "\tif (get_user(r->a, &u->a))\n\t\treturn -EFAULT;\n\tif (get_user(r->a, &u->b))\n\t\treturn -EFAULT;",
+        "\terr |= get_user(r->a, &u->a);\n\terr |= get_user(r->b, &u->b);\n\terr |= get_user(r->a, &u->c);",
+        "\terr |= put_user(r->a, &u->a);\n\terr |= put_user(r->b, &u->a);",
+        "\tif (copy_from_user(&r->a, &u->a, sizeof(u->a)) || copy_from_user(&r->a, &u->b, sizeof(u->a)))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(kept(wrong), ["unread-copy"], "{wrong}");
+    }
+    for right in [
+        "\terr |= get_user(r->a, &u->a);\n\terr |= get_user(r->b, &u->b);",
+        "\terr = get_user(x, &u->a);\n\tif (err)\n\t\terr = get_user(x, &u->b);",
+        "\tif (get_user(x, &u->a) && get_user(x, &u->b))\n\t\treturn -EFAULT;",
+        "\terr = get_user(x, &u->a);\n\ty = x;\n\terr |= get_user(x, &u->b);",
+        "\tif (get_user(x, &u->a))\n\t\treturn -EFAULT;\n\tset(t, x);\n\tif (get_user(x, &u->b))\n\t\treturn -EFAULT;",
+        "\terr = put_user(x, &u->a);\n\ty = run(t);\n\terr |= put_user(y, &u->a);",
+        "\tu32 probe;\n\n\terr = get_user(probe, &u->a) | get_user(probe, &u->c);",
+        "\tif (t->wide)\n\t\terr = get_user(x, &u->a);\n\telse\n\t\terr = get_user(x, &u->b);",
+    ] {
+        assert_eq!(kept(right), NONE, "{right}");
+    }
+}

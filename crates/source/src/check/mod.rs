@@ -43,6 +43,7 @@ mod conditions;
 mod consumed;
 mod context;
 mod copied_number;
+mod copied_over;
 mod counted_again;
 mod counted_up;
 mod counting;

@@ -4,6 +4,7 @@ use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::callee::{look_into, parameter};
 use crate::check::context::FunctionContext;
+use crate::check::copied_over::{CopiedOver, copied_over};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::expression::{Expression, Term};
@@ -26,6 +27,7 @@ const INFO: RuleInfo = RuleInfo {
 };
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    out.extend(copied_over(function).iter().map(|own| over(function, own)));
     for access in function.accesses.iter().filter(|own| !own.inside) {
         // A macro may copy a variable that it is given by its name.
         let copied = access.word.count.is_some() || access.word.result == Some(Outcome::Left);
@@ -46,6 +48,20 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation);
         }
     }
+}
+
+/// What an access puts over what another one has just put there.
+fn over(function: &FunctionContext<'_>, own: &CopiedOver) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{} has just been filled on line {}, and nothing has looked at that",
+        file.plain(own.place),
+        function.line(own.first)
+    );
+    let mut violation = file.violation(&INFO, own.second, "over that", message);
+    let first = file.mark(own.first, "filled here");
+    violation.related.push(first);
+    violation
 }
 
 /// A copy into memory that the function allocates, and only frees behind it.
