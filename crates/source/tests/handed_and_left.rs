@@ -324,6 +324,7 @@ fn nothing_is_filled_twice_in_a_run() {
         "\terr = get_user(x, &u->a);\n\ty = x;\n\terr |= get_user(x, &u->b);",
         "\tif (get_user(x, &u->a))\n\t\treturn -EFAULT;\n\tset(t, x);\n\tif (get_user(x, &u->b))\n\t\treturn -EFAULT;",
         "\terr = put_user(x, &u->a);\n\ty = run(t);\n\terr |= put_user(y, &u->a);",
+        "\tchar c;\n\n\tif (copy_from_user(&c, u, 1) || copy_from_user(&c, (char __user *)u + 11, 1))\n\t\treturn -EFAULT;\n\tc = mode(t);\n\tx = c;",
         "\tu32 probe;\n\n\terr = get_user(probe, &u->a) | get_user(probe, &u->c);",
         "\tif (t->wide)\n\t\terr = get_user(x, &u->a);\n\telse\n\t\terr = get_user(x, &u->b);",
     ] {

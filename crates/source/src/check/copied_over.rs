@@ -11,6 +11,7 @@ use crate::span::Span;
 
 use super::accesses::Access;
 use super::context::FunctionContext;
+use super::space;
 
 /// Such a place.
 pub(crate) struct CopiedOver {
@@ -60,7 +61,12 @@ fn are_alike(function: &FunctionContext<'_>, first: &Access<'_>, second: &Access
             function.expression(second.user)?,
         ))
     };
-    if !one_kind || first.inside != second.inside {
+    // A copy of one byte asks whether the user's memory is there.
+    let asks = || {
+        let bytes = second.bytes.as_ref();
+        bytes.is_some_and(|own| space::bytes(function, own) == Some(1))
+    };
+    if !one_kind || first.inside != second.inside || asks() {
         return false;
     }
     match first.word.direction {
