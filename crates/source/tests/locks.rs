@@ -73,7 +73,7 @@ fn a_lock_that_is_let_go_or_that_is_the_callers_is_not_kept() {
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\treturn 0;",
         "\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tdev_abort(d);\n\t\treturn -EFAULT;\n\t}\n\tmutex_unlock(&d->lock);\n\treturn 0;",
         // It was not taken, or what says whether it was is asked.
-        "\tif (locked)\n\t\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn 0;",
+        "\tif (locked)\n\t\tmutex_lock(&d->lock);\n\tif (get_user(v, p)) {\n\t\tif (locked)\n\t\t\tmutex_unlock(&d->lock);\n\t\treturn -EFAULT;\n\t}\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn 0;",
         "\tmutex_lock(&d->lock);\n\tif (d->v) {\n\t\tmutex_unlock(&d->lock);\n\t\tlocked = false;\n\t}\n\tret = get_user(v, p);\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn ret;",
         "\tmutex_lock(&d->lock);\n\tlocked = true;\n\tif (d->v)\n\t\tgoto out;\n\tmutex_unlock(&d->lock);\n\tlocked = false;\nout:\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\tif (ret)\n\t\treturn ret;\n\treturn put_user(d->v, p);",
         "\tif (!mutex_trylock(&d->lock))\n\t\treturn get_user(v, p);\n\tmutex_unlock(&d->lock);\n\treturn 0;",
@@ -82,6 +82,13 @@ fn a_lock_that_is_let_go_or_that_is_the_callers_is_not_kept() {
     ] {
         assert_eq!(rules(right), NONE, "{right}");
     }
+}
+
+/// What is asked before it is taken is asked by who lets it go.
+#[test]
+fn a_lock_that_a_condition_takes_is_kept_where_a_fault_does_not_ask() {
+    let wrong = "\tif (locked)\n\t\tmutex_lock(&d->lock);\n\tif (get_user(v, p))\n\t\treturn -EFAULT;\n\tif (locked)\n\t\tmutex_unlock(&d->lock);\n\treturn 0;";
+    assert_eq!(rules(wrong), ["kept-lock"], "{wrong}");
 }
 
 /// A bit that is set by whoever goes on is a lock as well.

@@ -219,10 +219,13 @@ fn written(statements: &str) -> Vec<String> {
 fn all_is_told_of_which_some_was_taken() {
     let word = "\tgot = trace_get_user(file->private_data, u, n, pos);\n";
     for wrong in [
-        format!("{word}\tif (got >= 0 && is_whole(file)) {{\n\t\tret = apply(file);\n\t\tif (ret < 0)\n\t\t\tgoto out;\n\t}}\n\tret = n;\nout:\n\treturn ret;"),
-        format!("{word}\tif (got >= 0)\n\t\tret = apply(file);\n\tif (!ret)\n\t\tret = n;\n\treturn ret;"),
+        format!(
+            "{word}\tif (got >= 0 && is_whole(file)) {{\n\t\tret = apply(file);\n\t\tif (ret < 0)\n\t\t\tgoto out;\n\t}}\n\tret = n;\nout:\n\treturn ret;"
+        ),
+        format!(
+            "{word}\tif (got >= 0)\n\t\tret = apply(file);\n\tif (!ret)\n\t\tret = n;\n\treturn ret;"
+        ),
         format!("{word}\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;"),
-        "\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;".to_owned(),
     ] {
         assert_eq!(written(&wrong), ["misread-result"], "{wrong}");
     }
@@ -230,7 +233,9 @@ fn all_is_told_of_which_some_was_taken() {
         format!("{word}\tif (got >= 0 && is_whole(file)) {{\n\t\tret = apply(file);\n\t\tif (ret < 0)\n\t\t\treturn ret;\n\t}}\n\treturn got;"),
         format!("{word}\tif (got >= 0)\n\t\tret = apply(file);\n\tif (!ret)\n\t\tret = got;\n\treturn ret;"),
         format!("\twhile (n) {{\n{word}\t\tif (got < 0)\n\t\t\treturn got;\n\t\tn -= got;\n\t\tret += got;\n\t}}\n\treturn ret;"),
-        "\tif (n >= sizeof(buf))\n\t\treturn -EINVAL;\n\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;".to_owned(),
+        format!("\tif (n >= sizeof(buf))\n\t\treturn -EINVAL;\n{word}\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;"),
+        // A command whose rest is cut is one all the same.
+        "\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tapply(file);\n\treturn n;".to_owned(),
         "\tgot = simple_write_to_buffer(buf, sizeof(buf) - 1, pos, u, n);\n\tif (got < 0)\n\t\treturn got;\n\tbuf[got] = 0;\n\treturn got;".to_owned(),
     ] {
         assert_eq!(written(&right), NONE, "{right}");

@@ -195,7 +195,9 @@ fn a_part_of_a_copy_moves_nothing_on_by_all_of_it() {
         format!("{copy}{all}\tif (!left)\n\t\td->offset += n;\n\treturn n - left;"),
         format!("{copy}{all}\td->offset += n;\n\td->offset -= left;\n\treturn n - left;"),
         // What goes with the function moves nobody.
-        format!("{copy}{all}\tu += n;\n\tdone += n;\n\treturn n - left;"),
+        format!(
+            "{copy}{all}\tu += n;\n\tdone += n;\n\tpr_debug(\"%zu\", done);\n\treturn n - left;"
+        ),
     ] {
         assert_eq!(read(&right), NONE, "{right}");
     }

@@ -1,6 +1,7 @@
 //! Where ways of a graph lead to.
 
 use crate::hashed::HashSet;
+use crate::span::Span;
 
 use super::graph::{Action, Flow, Node};
 use super::reached::NodeSet;
@@ -13,7 +14,15 @@ impl Flow {
         self.reached_from(vec![from], stops)
     }
 
-    /// The same for what comes behind a node.
+    /// Whether any way from the entry comes to what happens in a place, as far as anything is known to
+    /// happen there.
+    pub(crate) fn is_reached(&self, place: Span) -> bool {
+        let mut own = self.nodes_in(place).peekable();
+        let all = own.peek().map(|_| self.reached(0, |_| false));
+        all.is_none_or(|all| own.any(|node| all.contains(&node)))
+    }
+
+    /// What [`Flow::reached`] gives, for what comes behind a node.
     pub(crate) fn reached_behind(
         &self,
         node: usize,

@@ -66,7 +66,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         if !is_cleared(function, access, &filled) && !is_fetched(function, access, &filled) {
             let whole = (!unknown).then(|| judged(function, access, local, &filled));
             let few = || is_one_of_few(function, local, access);
-            out.extend(whole.flatten().or_else(|| {
+            let wrong = whole.flatten().or_else(|| {
                 (!unknown || few()).then_some(())?;
                 let named = mentions_before(function, local, access);
                 let place = (local.declared, "declared without a value");
@@ -74,7 +74,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                     filled_past(function, local, access, |place| arm.leaves_out(place))
                 });
                 ways.or_else(|| apart(function, access, local))
-            }));
+            });
+            // One side of an `#if` may leave before.
+            out.extend(wrong.filter(|_| function.graph.is_reached(access.span)));
         }
     }
 }
