@@ -403,30 +403,6 @@ fn of_a_range_of_history_only_what_is_new_is_reported() {
     assert_eq!(code(&none), 2);
 }
 
-/// That a structure holds a pointer of the user's is only in its definition, which is often in a
-/// header that another one includes.
-#[test]
-fn a_header_that_another_one_includes_teaches_too() {
-    let lab = lab();
-    lab.edit(
-        "include/linux/far.h",
-        "struct ifreq {\n\tint __user *ifr_list;\n};\n",
-    );
-    lab.edit("include/linux/near.h", "#include <linux/far.h>\n");
-    lab.edit(
-        "fs/near.c",
-        "#include <linux/near.h>\n\nint first(struct ifreq *r)\n{\n\treturn \
-         r->ifr_list[0];\n}\n",
-    );
-    let output = run(&mut lab.tollgate(&["check", "tree/fs/near.c"]));
-    assert_eq!(code(&output), 1, "{}", lab.said(&output));
-    let text = text(&output);
-    assert!(
-        text.contains("user-pointer-dereferenced") && text.contains("fs/near.c:5:"),
-        "{text}"
-    );
-}
-
 #[test]
 fn an_inline_function_of_the_tree_s_headers_is_no_call() {
     let lab = lab();

@@ -273,7 +273,7 @@ fn words_for(root: &Path, files: &[File]) -> Result<(CheckWords, Unread), Error>
         teachers.extend(beside.filter(|path| path.extension().is_some_and(|end| end == "h")));
     }
     let below = Below::new(root, &tree);
-    teachers.extend(below.included(files));
+    teachers.extend(files.iter().flat_map(|file| below.included(file)));
     let ordinary = teachers.iter().filter(|path| path.is_file());
     let places: Vec<&Path> = ordinary.map(PathBuf::as_path).collect();
     let Lessons {
@@ -469,29 +469,15 @@ impl<'a> Below<'a> {
         Self { root, tree, inner }
     }
 
-    /// Where the headers may be that some files include, and those that these include in turn: a
-    /// structure's definition is often in one that no file of the tree's own folder names.
-    fn included(&self, files: &[File]) -> BTreeSet<PathBuf> {
-        let own = files
-            .iter()
-            .flat_map(|file| self.named_by(&file.place, &self.path(file)));
-        let mut found: BTreeSet<TreePath> = BTreeSet::new();
-        let mut ahead: Vec<TreePath> = own.collect();
-        while let Some(path) = ahead.pop() {
-            if found.insert(path.clone()) {
-                ahead.extend(self.named_by(&self.tree.join(&path), &path));
-            }
-        }
-        found.iter().map(|path| self.tree.join(path)).collect()
-    }
-
-    /// What a file may include; who reads a pipe reads it once, and what cannot be read is named
-    /// where it is checked.
-    fn named_by(&self, place: &Path, path: &TreePath) -> Vec<TreePath> {
-        match place.is_file().then(|| input::source(place)) {
-            Some(Ok(text)) => included(&text, path),
-            _ => Vec::new(),
-        }
+    /// Where the headers may be that a file includes; who reads a pipe reads it once, and what
+    /// cannot be read is named where it is checked.
+    fn included(&self, file: &File) -> Vec<PathBuf> {
+        let text = file.place.is_file().then(|| input::source(&file.place));
+        let Some(Ok(text)) = text else {
+            return Vec::new();
+        };
+        let all = included(&text, &self.path(file)).into_iter();
+        all.map(|path| self.tree.join(&path)).collect()
     }
 
     /// Where a file is in the tree; by its name if it is in none.
