@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 
 use support::{Lab, code, run};
 
-const PAIR: &str = "int f(int __user *p)\n{\n\treturn put_user(1, p) || put_user(2, p);\n}\n";
+const PAIR: &str = "int f(int __user *p)\n{\n\treturn put_user(1, p) || put_user(2, p + 1);\n}\n";
 const PLAIN: &str = "int f(int __user *p)\n{\n\treturn put_user(1, p);\n}\n";
 const OPEN: &str = "int open(int __user *p)\n{\n\tif (put_user(1, p)) {\n\t\treturn 1;\n";
 
