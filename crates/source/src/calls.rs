@@ -2,6 +2,7 @@
 //! call does, and not what it is called, is what anything asks for.
 
 mod atomic;
+mod handler;
 mod heap;
 mod parts;
 
@@ -13,6 +14,7 @@ use tollgate_defect::{Defect, OrDefect as _};
 use crate::hashed::{HashMap, HashSet};
 
 pub(crate) use atomic::Atomic;
+pub(crate) use handler::Handler;
 pub(crate) use heap::{Heap, OfPages};
 pub(crate) use parts::{PicksBit, Rounds, Touches};
 
@@ -491,26 +493,6 @@ pub(crate) struct Pair {
     /// Whether the first opens the gate to user memory: once, and for no call.
     #[serde(default)]
     pub(crate) gate: bool,
-    pub(crate) reason: String,
-}
-
-/// Members of tables by which a program's call comes to a function.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Handler {
-    pub(crate) members: Vec<String>,
-    /// Whether nobody has checked the address that it is given.
-    #[serde(default)]
-    pub(crate) unchecked: bool,
-    /// Whether it is a 32-bit program that calls.
-    #[serde(default)]
-    pub(crate) compat: bool,
-    /// Which argument is a number that may be an address of the user's, from 0.
-    pub(crate) number: Option<usize>,
-    /// Which argument leads to where in the file the program is, from 0.
-    pub(crate) position: Option<usize>,
-    /// Which argument is the program's address where that one is a pointer, from 0.
-    pub(crate) buffer: Option<usize>,
     pub(crate) reason: String,
 }
 

@@ -29,8 +29,8 @@ pub(crate) fn copied_over(function: &FunctionContext<'_>) -> Vec<CopiedOver> {
     let all = function.accesses;
     let mut found = Vec::new();
     for (at, second) in all.iter().enumerate() {
-        let before = all.get(at.saturating_sub(FEW)..at).unwrap_or_default();
-        let first = before.iter().rev().find(|first| {
+        let mut before = all.iter().take(at).rev().take(FEW);
+        let first = before.find(|first| {
             are_alike(function, first, second)
                 && are_in_a_run(function, first.node, second.node)
                 && is_untouched(function, first, second)

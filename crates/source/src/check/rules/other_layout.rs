@@ -30,6 +30,18 @@ const INFO: RuleInfo = RuleInfo {
           by one.",
 };
 
+/// What casts widen, and what is done with it.
+const SIGNED: (&str, &str) = (
+    "has a sign and half the bytes of an address: what is less than 0 becomes another one",
+    "widened by its sign",
+);
+
+/// What is used as it lies, and how.
+const ORDERED: (&str, &str) = (
+    "is declared with a byte order of its own, and is used here as if it had the machine's",
+    "its bytes as they lie",
+);
+
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().chain(function.through) {
         out.extend(wrong(function, access).or_else(|| whole(function, access)));
@@ -43,11 +55,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(narrowed(function, *call));
     }
     out.extend(cast_alone(function));
-    out.extend(by_sign(function).iter().map(|own| signed(function, own)));
+    let signed = by_sign(function).into_iter().map(|own| (own, SIGNED));
+    let ordered = by_order(function).into_iter().map(|own| (own, ORDERED));
     out.extend(
-        by_order(function)
-            .iter()
-            .map(|own| unordered(function, own)),
+        signed
+            .chain(ordered)
+            .map(|(own, said)| made(function, &own, said)),
     );
     out.extend(natives(function).into_iter().map(|own| {
         let (file, place) = (function.file, own.place);
@@ -82,26 +95,11 @@ fn narrowed(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation>
     })
 }
 
-/// An address that is made of a number with a sign, which casts widen.
-fn signed(function: &FunctionContext<'_>, own: &MadeOf) -> Violation {
+/// An address that is made of a number which holds it otherwise; what is wrong with that, and what is done.
+fn made(function: &FunctionContext<'_>, own: &MadeOf, (wrong, done): (&str, &str)) -> Violation {
     let file = function.file;
-    let message = format!(
-        "{} has a sign and half the bytes of an address: what is less than 0 becomes another one",
-        file.plain(own.number)
-    );
-    let mut violation = file.violation(&INFO, own.at, "widened by its sign", message);
-    violation.confidence = Confidence::Medium;
-    violation
-}
-
-/// A number of another byte order that is used as it is.
-fn unordered(function: &FunctionContext<'_>, own: &MadeOf) -> Violation {
-    let file = function.file;
-    let message = format!(
-        "{} is declared with a byte order of its own, and is used here as if it had the machine's",
-        file.plain(own.number)
-    );
-    let mut violation = file.violation(&INFO, own.at, "its bytes as they lie", message);
+    let message = format!("{} {wrong}", file.plain(own.number));
+    let mut violation = file.violation(&INFO, own.at, done, message);
     violation.confidence = Confidence::Medium;
     violation
 }

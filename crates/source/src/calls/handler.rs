@@ -1,0 +1,23 @@
+//! Functions that a program's call comes to through a table.
+
+use serde::Deserialize;
+
+/// Members of tables by which a program's call comes to a function.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Handler {
+    pub(crate) members: Vec<String>,
+    /// Whether nobody has checked the address that it is given.
+    #[serde(default)]
+    pub(crate) unchecked: bool,
+    /// Whether it is a 32-bit program that calls.
+    #[serde(default)]
+    pub(crate) compat: bool,
+    /// Which argument is a number that may be an address of the user's, from 0.
+    pub(crate) number: Option<usize>,
+    /// Which argument leads to where in the file the program is, from 0.
+    pub(crate) position: Option<usize>,
+    /// Which argument is the program's address where that one is a pointer, from 0.
+    pub(crate) buffer: Option<usize>,
+    pub(crate) reason: String,
+}
