@@ -484,12 +484,7 @@ impl<'a> FunctionContext<'a> {
 
     /// The nodes at which something is read or written in a place.
     pub(crate) fn touching(&self, place: Span) -> Vec<usize> {
-        let graph = self.graph;
-        let own = |node: &usize| {
-            let mut effects = graph.effects_of(*node).iter();
-            effects.any(|own| place.contains(own.span))
-        };
-        (0..graph.nodes.len()).filter(own).collect()
+        self.graph.touching(place)
     }
 
     /// Whether a way leads from what is read or written in one place to what is in the other.

@@ -215,6 +215,8 @@ pub struct Flow {
     pub(crate) effects: Vec<Effect>,
     /// Their numbers in the order of the text, once that was asked for.
     pub(crate) in_order: OnceCell<Vec<usize>>,
+    /// Those numbers with the nodes that they belong to, once that was asked for.
+    pub(crate) owners: OnceCell<Vec<(usize, usize)>>,
     pub(crate) places: Places,
     /// The names of accesses that others are arguments of.
     pub(crate) accesses: Vec<String>,

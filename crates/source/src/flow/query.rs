@@ -10,6 +10,7 @@ use crate::vocabulary::Vocabulary;
 
 use super::graph::{Action, Edge, Effect, EffectKind, Flow, Local, Node, Write};
 use super::held::Held;
+use super::reached::NodeSet;
 use super::statement::{Junction, Statement, StatementKind};
 
 /// One of so many effects is asked for by where it begins; of more all are.
@@ -74,7 +75,7 @@ impl Flow {
     }
 
     /// The numbers of those that begin in a place, in the order of the text.
-    fn effects_from(&self, place: Span) -> impl Iterator<Item = usize> {
+    pub(super) fn effects_from(&self, place: Span) -> impl Iterator<Item = usize> {
         let start = |at: &usize| self.effects.get(*at).map(|own| own.span.start);
         let all = self.in_order.get_or_init(|| {
             let mut all: Vec<usize> = (0..self.effects.len()).collect();
@@ -405,16 +406,17 @@ impl Flow {
     /// Whether every way to what happens in a place passes what happens in another one; not
     /// where nothing is known to happen there.
     pub(crate) fn passes(&self, by: &[Span], at: Span) -> bool {
-        let inside = |places: &[Span], node: &Node| {
-            let mut effects = self.effects_at(node).iter();
-            let holds = |own: Span| places.iter().any(|place| place.contains(own));
-            node.action != Action::Join && holds(node.span)
-                || effects.any(|effect| holds(effect.span))
-        };
-        let bare = self.ways_from(vec![0], |_, node| inside(by, node));
-        let nodes = self.nodes.iter().enumerate();
-        let mut own = nodes.filter(|(_, node)| inside(&[at], node)).peekable();
-        own.peek().is_some() && own.all(|(node, _)| !bare.contains(node))
+        let mut passed = NodeSet::of(self.nodes.len());
+        let all = by.iter().flat_map(|place| self.at_work_in(*place));
+        all.for_each(|node| _ = passed.insert(node));
+        let bare = self.ways_from(vec![0], |node, _| passed.contains(node));
+        let mut own = self.at_work_in(at).peekable();
+        own.peek().is_some() && own.all(|node| !bare.contains(node))
+    }
+
+    /// The nodes whose action stands in a place, and those that read or write something there.
+    fn at_work_in(&self, place: Span) -> impl Iterator<Item = usize> {
+        self.nodes_in(place).chain(self.touching(place))
     }
 
     /// Every node that ways from some nodes come to, those included.

@@ -22,6 +22,34 @@ impl Flow {
         all.is_none_or(|all| own.any(|node| all.contains(&node)))
     }
 
+    /// The nodes at which something is read or written in a place, in their order.
+    pub(crate) fn touching(&self, place: Span) -> Vec<usize> {
+        let inside = |at: &usize| {
+            let effect = self.effects.get(*at);
+            effect.is_some_and(|own| place.contains(own.span))
+        };
+        let own = self.effects_from(place).filter(inside);
+        let mut nodes: Vec<usize> = own.flat_map(|at| self.owners_of(at)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// The nodes that an effect belongs to, by its number.
+    fn owners_of(&self, effect: usize) -> impl Iterator<Item = usize> {
+        let all = self.owners.get_or_init(|| {
+            let nodes = self.nodes.iter().enumerate();
+            let of = |(at, node): (usize, &Node)| node.effects.clone().map(move |own| (own, at));
+            let mut all: Vec<(usize, usize)> = nodes.flat_map(of).collect();
+            all.sort_unstable();
+            all
+        });
+        let first = all.partition_point(|(own, _)| *own < effect);
+        let own = all.iter().skip(first);
+        own.take_while(move |(own, _)| *own == effect)
+            .map(|(_, node)| *node)
+    }
+
     /// What [`Flow::reached`] gives, for what comes behind a node.
     pub(crate) fn reached_behind(
         &self,
