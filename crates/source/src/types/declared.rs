@@ -3,7 +3,7 @@
 use super::file::{File, Kind};
 use super::query::Types;
 use super::sought::{Sought, hash};
-use super::words::name_before;
+use super::words::{name_at, name_before};
 use tollgate_defect::answer;
 
 use crate::lex::{Token, TokenKind, closing, lex};
@@ -71,6 +71,43 @@ impl Types<'_> {
         }
         None
     }
+}
+
+impl Types<'_> {
+    /// The pointer that a variable of another file is, `struct s *`, as the nearest of the headers
+    /// that the file includes declares it: `extern char *p;`; none where it is something else.
+    pub(crate) fn pointer(&self, variable: &str) -> Option<String> {
+        let machine = *self.machines().first()?;
+        let own = self.own_file();
+        for steps in 0..=STEPS {
+            let level = self.level(&own, machine, steps)?;
+            let mut files = level.files.iter();
+            let found = files.find_map(|file| external(&file.text, variable));
+            if found.is_some() || level.cut {
+                return found.flatten();
+            }
+        }
+        None
+    }
+}
+
+/// What a text declares a variable of another file to be, where it does: a pointer, or not.
+fn external(text: &[u8], variable: &str) -> Option<Option<String>> {
+    let mut places = memchr::memmem::find_iter(text, variable.as_bytes());
+    places.find_map(|at| {
+        let before = text.get(..at)?;
+        let whole = name_before(before).is_empty() && name_at(text, at) == variable.as_bytes();
+        let from = before
+            .iter()
+            .rposition(|own| b";{}\n".contains(own))
+            .map_or(0, |at| at + 1);
+        let behind = text.get(at + variable.len()..)?.trim_ascii_start();
+        let ends = matches!(behind.first(), Some(b';' | b'['));
+        let mut words =
+            lex(before.get(from..).filter(|_| whole && ends)?, 0).filter(Token::is_code);
+        let first = words.next()?.span.of(before.get(from..)?);
+        (first == b"extern").then(|| pointer(before).filter(|_| behind.first() == Some(&b';')))
+    })
 }
 
 /// What a file declares a function to be, once for each time that it does.

@@ -3,7 +3,7 @@ use tree_sitter::Node;
 
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
-use crate::check::range::declared_type;
+use crate::check::range::{declared_type, file_array_type, file_scalar_type};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::compared::compares;
@@ -43,6 +43,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             })
         })
     });
+    let shown = function.shown();
+    let shown = shown.iter().filter_map(|access| {
+        let value = function.expression_of(access.value_node);
+        wrong(
+            function,
+            access.node,
+            &access.word.name,
+            &value,
+            access.bytes.as_ref()?,
+        )
+    });
     let clears = function
         .calls
         .iter()
@@ -52,8 +63,11 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let handed = calls().filter_map(|call| handed(function, *call));
     let taken = calls().filter_map(|call| taken(function, *call));
     let allocated = calls().filter_map(|call| allocated(function, *call));
+    let filled = calls().filter_map(|call| filled(function, *call));
     out.extend(
         copies
+            .chain(shown)
+            .chain(filled)
             .chain(clears)
             .chain(checks)
             .chain(handed)
@@ -61,6 +75,25 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .chain(allocated),
     );
     out.extend(compared(function));
+}
+
+/// What a call fills that knows by itself where the user's bytes are, or begins at one of them:
+/// `simple_write_to_buffer(p, sizeof(p), pos, from, n)`.
+fn filled(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> {
+    let name = function.callee(call)?;
+    let words = function.file.words;
+    let from = words.results().fills_from(name);
+    let from = from.map(|own| (own.object, own.room));
+    let (object, count) = from.or_else(|| Some((words.fetches(name)?, words.fetched(name)?)))?;
+    words.access(name).is_none().then_some(())?;
+    let object = argument(function, call, object)?;
+    wrong(
+        function,
+        call,
+        name,
+        &object,
+        &argument(function, call, count)?,
+    )
 }
 
 /// `p = memdup_user(from, sizeof(p))`
@@ -252,7 +285,10 @@ fn pointers_size(
             format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
         _ => {
-            let pointer = of.name().filter(|own| front(object) == Some(*own))?;
+            let pointer = of.name()?;
+            if front(object) != Some(pointer) {
+                return of_a_member(function, (at, pointer), object, count);
+            }
             if is_made_address(function, whole, of) {
                 return Some(format!(
                     "sizeof({pointer}), the size of the number that is the address and not of what lies there"
@@ -261,6 +297,31 @@ fn pointers_size(
             points(function, pointer, span(at)).then_some(())?;
             format!("sizeof({pointer}), the size of the pointer and not of what it points to")
         }
+    })
+}
+
+/// The size of a pointer, where the object is a member of what that leads to and has another size:
+/// `f(&p->m, sizeof(p))`.
+fn of_a_member(
+    function: &FunctionContext<'_>,
+    (at, pointer): (Node<'_>, &str),
+    object: &Expression,
+    count: &Expression,
+) -> Option<String> {
+    let (place, by_address) = match &object.term {
+        Term::Address(place) => (&**place, true),
+        _ => (object, false),
+    };
+    let own = place.root().name() == Some(pointer);
+    (own && matches!(place.term, Term::Member { .. })).then_some(())?;
+    points(function, pointer, span(at)).then_some(())?;
+    let of = space::type_of(function, place)?;
+    // What a member that is a pointer leads to has no size here.
+    let lies_there = by_address || matches!(of.shape, Shape::Array(..));
+    let other = space::bytes(function, count).is_some_and(|bytes| bytes != of.size);
+    (lies_there && other).then(|| {
+        let place = function.file.plain(place.span);
+        format!("sizeof({pointer}), the size of the pointer and not of {place}")
     })
 }
 
@@ -308,7 +369,8 @@ fn points(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
         Some(local) => local.declared,
         // `T __user *, name` of a system call's header.
         None if declared_type(function, name).is_some_and(|of| !of.is_empty()) => return true,
-        None => function.body.header,
+        None if function.is_parameter(name) => function.body.header,
+        None => return is_file_pointer(function, name),
     };
     let own = |token: &Token| token.span.of(function.file.text) == name.as_bytes();
     let mut all = function.file.tokens_in(place).windows(4);
@@ -318,4 +380,16 @@ fn points(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether a variable of the file's, or of another one that a header declares, is a pointer, and
+/// not one to a pointer.
+fn is_file_pointer(function: &FunctionContext<'_>, name: &str) -> bool {
+    let own = file_scalar_type(function, name);
+    let elsewhere = || {
+        let array = file_array_type(function, name).is_some();
+        (!array).then(|| function.file.types.pointer(name))?
+    };
+    let of = own.or_else(elsewhere);
+    of.is_some_and(|of| of.matches('*').count() == 1)
 }

@@ -1,0 +1,103 @@
+//! The size of a pointer where that of another thing is meant, and how much a program asks for where
+//! how much there is is.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects")]
+
+#[path = "support/mistakes.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod mistakes;
+
+use mistakes::rules;
+use tollgate_source::check::{CheckWords, Checker};
+use tollgate_source::{Headers, TreePath, Vocabulary};
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn a_pointer_has_another_size_than_a_member() {
+    let of = |copy: &str| {
+        rules(&format!(
+            "struct part {{ u32 at; u64 bytes; void *next; char name[32]; char *text; }};\n\
+             struct req {{ u32 __user *at; u64 __user *bytes; }};\n\
+             static int f(struct part *p, struct req *r, char __user *u)\n{{\n\
+             \treturn {copy} ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "copy_to_user(&r->at[3], &p->at, sizeof(p))",
+        "copy_from_user(&p->at, u, sizeof(p))",
+        "copy_to_user(u, p->name, sizeof(p))",
+        "copy_to_user(u, &p->name, sizeof(p))",
+        "simple_read_from_buffer(u, 4, &pos, p, sizeof(p))",
+        "simple_read_from_buffer(u, 4, &pos, p->text, sizeof(p->text))",
+        "simple_write_to_buffer(p->text, sizeof(p->text), &pos, u, 4)",
+        "copy_from_iter(p, sizeof(p), from) != 8",
+    ] {
+        assert_eq!(of(wrong), ["sizeof-pointer"], "{wrong}");
+    }
+    for right in [
+        "copy_to_user(&r->at[3], &p->at, sizeof(p->at))",
+        "copy_to_user(u, &p->bytes, sizeof(p))",
+        "copy_to_user(u, &p->next, sizeof(p))",
+        "copy_to_user(u, p->name, sizeof(p->name))",
+        "simple_read_from_buffer(u, 4, &pos, p->name, sizeof(p->name))",
+        "simple_write_to_buffer(p->name, sizeof(p->name), &pos, u, 4)",
+        "copy_from_iter(&p->next, sizeof(p), from) != 8",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}
+
+/// What is said of a file in a tree with that header.
+fn beside(header: &str, text: &str) -> Vec<String> {
+    let read = |path: &TreePath| match &*path.lossy() {
+        "include/linux/x.h" => Ok(header.as_bytes().to_vec()),
+        _ => tollgate_source::no_tree(path),
+    };
+    let (vocabulary, words) = (
+        Vocabulary::builtin().unwrap(),
+        CheckWords::builtin().unwrap(),
+    );
+    let headers = Headers::new(&read).unwrap();
+    let mut checker = Checker::new(&vocabulary, &words, &headers).unwrap();
+    let checked = checker.check(&TreePath::within("drivers/x.c"), text.as_bytes());
+    let own = checked.violations.into_iter();
+    own.map(|own| own.rule).collect()
+}
+
+#[test]
+fn a_pointer_of_the_file_or_of_another_one() {
+    let of = |header: &str, declared: &str| {
+        let text = format!(
+            "#include <linux/x.h>\n{declared}\n\
+             static ssize_t f(struct file *file, char __user *u, size_t n, loff_t *at)\n{{\n\
+             \treturn simple_read_from_buffer(u, n, at, words, sizeof(words));\n}}\n"
+        );
+        beside(header, &text)
+    };
+    for (header, declared) in [
+        ("extern char *words;\n", ""),
+        ("struct a { int b; };\nextern const char *words;\n", ""),
+        ("", "static char *words;"),
+        ("", "static const char *words = \"some words\";"),
+    ] {
+        assert_eq!(
+            of(header, declared),
+            ["sizeof-pointer"],
+            "{header}{declared}"
+        );
+    }
+    for (header, declared) in [
+        ("extern char words[16];\n", ""),
+        ("extern const char words[];\n", ""),
+        ("extern struct words words;\n", ""),
+        ("struct a { char *words; };\n", ""),
+        ("void f(char *words);\n", ""),
+        ("extern void f(char *words);\n", ""),
+        ("", "static char words[16];"),
+        ("", "static const char words[] = \"some words\";"),
+        ("extern char *words;\n", "static char words[16];"),
+    ] {
+        assert_eq!(of(header, declared), NONE, "{header}{declared}");
+    }
+}
