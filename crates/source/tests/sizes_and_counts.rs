@@ -101,3 +101,72 @@ fn a_pointer_of_the_file_or_of_another_one() {
         assert_eq!(of(header, declared), NONE, "{header}{declared}");
     }
 }
+
+#[test]
+fn as_much_as_a_program_asks_for_is_not_all_there_is() {
+    let of = |statements: &str| {
+        rules(&format!(
+            "struct ops {{ const char *name; }};\nstruct dev {{ struct ops *ops; char text[16]; char *log; }};\n\
+             static char own[16];\n\
+             static ssize_t f(struct file *file, char __user *u, size_t count, loff_t *at)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tchar few[16] = \"\";\n\tchar *page;\n\n{statements}\n}}\n\
+             static const struct file_operations ops = {{ .read = f }};\n"
+        ))
+    };
+    let all =
+        |from: &str| format!("\treturn simple_read_from_buffer(u, count, at, {from}, count);");
+    for from in [
+        "d->ops->name",
+        "d->text",
+        "d->log",
+        "own",
+        "few",
+        "file->private_data",
+    ] {
+        assert_eq!(of(&all(from)), ["beyond-variable"], "{from}");
+    }
+    for made in [
+        "page = d->log",
+        "page = (char *)get_zeroed_page(GFP_KERNEL)",
+        "page = kzalloc(64, GFP_KERNEL)",
+        "page = describe(d)",
+    ] {
+        let text = format!("\t{made};\n{}", all("page"));
+        assert_eq!(of(&text), ["beyond-variable"], "{made}");
+    }
+    for right in [
+        "\treturn simple_read_from_buffer(u, count, at, d->ops->name, strlen(d->ops->name));",
+        "\tcount = min(count, sizeof(d->text));\n\treturn simple_read_from_buffer(u, count, at, d->text, count);",
+        "\tif (count > sizeof(d->text))\n\t\treturn -EINVAL;\n\treturn simple_read_from_buffer(u, count, at, d->text, count);",
+        "\tpage = kzalloc(count, GFP_KERNEL);\n\treturn simple_read_from_buffer(u, count, at, page, count);",
+        "\tpage = describe(d, count);\n\treturn simple_read_from_buffer(u, count, at, page, count);",
+        "\td->log = kzalloc(count, GFP_KERNEL);\n\treturn simple_read_from_buffer(u, count, at, d->log, count);",
+        "\tif (grow(d, count))\n\t\treturn -ENOMEM;\n\treturn simple_read_from_buffer(u, count, at, d->log, count);",
+        "\treturn simple_read_from_buffer(u, count, at, few, sizeof(few));",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn as_much_as_a_program_gives_is_not_all_the_room() {
+    let of = |statements: &str| {
+        rules(&format!(
+            "struct dev {{ char text[16]; char *log; }};\n\
+             static ssize_t f(struct file *file, const char __user *u, size_t count, loff_t *at)\n{{\n\
+             \tstruct dev *d = file->private_data;\n\tchar few[16] = \"\";\n\tchar *page;\n\n{statements}\n}}\n\
+             static const struct file_operations ops = {{ .write = f }};\n"
+        ))
+    };
+    for to in ["d->text", "d->log", "few"] {
+        let all = format!("\treturn simple_write_to_buffer({to}, count, at, u, count);");
+        assert_eq!(of(&all), ["beyond-variable"], "{to}");
+    }
+    for right in [
+        "\treturn simple_write_to_buffer(d->text, sizeof(d->text), at, u, count);",
+        "\td->log = kzalloc(count, GFP_KERNEL);\n\treturn simple_write_to_buffer(d->log, count, at, u, count);",
+        "\tif (count > sizeof(d->text))\n\t\treturn -EINVAL;\n\treturn simple_write_to_buffer(d->text, count, at, u, count);",
+    ] {
+        assert_eq!(of(right), NONE, "{right}");
+    }
+}

@@ -206,8 +206,17 @@ impl<'a> Interests<'a> {
             let writes = || self.words.results().may_write(self.text);
             tokens.windows(3).any(member) && *self.writes.get_or_init(writes)
         };
+        // As many as the program asks for, which then is said to be all that there is.
+        let twice = || {
+            let is_last = |three: &&[Token]| three.last().is_some_and(|own| own.is(b')'));
+            let between = tokens.windows(3).filter(|three| is_between(three));
+            let (last, others): (Vec<_>, Vec<_>) = between.partition(is_last);
+            let name = |three: &[Token]| three.get(1).map(|own| own.span.of(self.text));
+            last.into_iter()
+                .any(|own| others.iter().any(|other| name(own) == name(other)))
+        };
         let any = tokens.iter().any(|own| counts(own) || position(own));
-        any || kept() || tokens.windows(2).any(begins) || tokens.windows(4).any(moves)
+        any || kept() || twice() || tokens.windows(2).any(begins) || tokens.windows(4).any(moves)
     }
 
     /// Whether a word's own parts say that it takes a lock.
@@ -599,4 +608,14 @@ impl Meaning {
 /// `>`, but not that of `->`.
 fn asks_for_more(two: &[Token]) -> bool {
     matches!(two, [before, own] if own.is(b'>') && !before.is(b'-'))
+}
+
+/// `, n,` and `, n)`: an argument that is a name, and not the first.
+fn is_between(three: &[Token]) -> bool {
+    match three {
+        [before, own, behind] => {
+            before.is(b',') && own.kind == TokenKind::Word && (behind.is(b',') || behind.is(b')'))
+        }
+        _ => false,
+    }
 }

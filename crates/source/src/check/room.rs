@@ -184,3 +184,52 @@ impl<'f> Object<'f> {
         })
     }
 }
+
+/// What leads to memory of an unknown size: a member of something that a pointer leads to,
+/// or a pointer of the function's that takes what another function gives; or an array of the file's.
+pub(crate) fn memory<'e>(
+    function: &FunctionContext<'_>,
+    value: &'e Expression,
+) -> Option<&'e Expression> {
+    match &value.term {
+        Term::Member { .. } => {
+            let followed = space::followed(value).is_some() || is_of_the_file(function, value);
+            followed.then_some(value)
+        }
+        Term::Address(place) => memory(function, place),
+        Term::Element { array, .. } => memory(function, array),
+        Term::Binary(left, operator, _) if operator == "+" => memory(function, left),
+        // What a caller has of a type whose end is not open.
+        Term::Name(name) if function.is_parameter(name) => {
+            let kept = !function.graph.takes_a_value(name);
+            size_at(function, value).filter(|_| kept).map(|_| value)
+        }
+        Term::Name(name) => {
+            let Some(local) = function.local_at(name, value.span) else {
+                // The file's own.
+                return is_of_the_file(function, value).then_some(value);
+            };
+            let values = function.graph.assignments();
+            let values = values.filter(|(own, _)| own == name);
+            let mut values = values.map(|(_, value)| {
+                let value = function.expression(value);
+                value.is_some_and(|own| match &own.uncast().1.term {
+                    Term::Call(..) => true,
+                    Term::Member { .. } => memory(function, own.uncast().1).is_some(),
+                    _ => false,
+                })
+            });
+            let given = values.next() == Some(true) && values.all(|given| given);
+            (given && !local.plain && !local.array).then_some(value)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a place is the file's own, or another's that it knows.
+fn is_of_the_file(function: &FunctionContext<'_>, place: &Expression) -> bool {
+    let root = place.root().name();
+    root.is_some_and(|root| {
+        function.local_at(root, place.span).is_none() && !function.is_parameter(root)
+    })
+}

@@ -19,7 +19,7 @@ use crate::check::past_array::{PastArray, past_array};
 use crate::check::pushed::{Pushed, pushed};
 use crate::check::remaining::remaining;
 use crate::check::rest_of_page::rest_moved;
-use crate::check::room::{Object, room, size_at};
+use crate::check::room::{Object, memory, room, size_at};
 use crate::check::rule::{Look, Rule};
 use crate::check::scanned_string::{TooLong, too_long};
 use crate::check::short::short;
@@ -67,7 +67,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.shown() {
         let own = Copied::by(function, &access).and_then(|own| copied(function, &own));
         let own = own.or_else(|| allocated(function, &access));
-        out.extend(own.or_else(|| elsewhere(function, &access)));
+        out.extend(own.or_else(|| elsewhere(function, &Copied::by(function, &access)?)));
     }
     out.extend(overruns(function).iter().map(|own| overrun(function, own)));
     for call in function.calls {
@@ -86,6 +86,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         );
         out.extend(Copied::fetched(function, *call).and_then(|own| {
             copied(function, &own)
+                .or_else(|| elsewhere(function, &own))
                 .or_else(|| at_least(function, &own))
                 .or_else(|| negative(function, own.at, &own.count))
         }));
@@ -122,7 +123,7 @@ fn wrong(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violatio
         .or_else(|| from_an_element_on(function, access))
         .or_else(|| Some(past(function, access, &past_array(function, access)?)))
         .or_else(|| as_large_as(function, access))
-        .or_else(|| elsewhere(function, access))
+        .or_else(|| elsewhere(function, &Copied::by(function, access)?))
         .or_else(|| at_least(function, &Copied::by(function, access)?))
         .or_else(|| within_memory(function, access))
         .or_else(|| Some(on_top(function, access, &pushed(function, access)?)))
@@ -148,11 +149,15 @@ impl<'t> Copied<'t> {
         })
     }
 
-    /// What a call copies that knows by itself where the user's bytes are.
+    /// What a call copies that knows by itself where the user's bytes are, or as much of them as is said
+    /// that there is room for.
     fn fetched(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
         let words = function.file.words;
         let name = function.callee(call)?;
-        let (object, count) = (words.fetches(name)?, words.fetched(name)?);
+        let from = words.results().fills_from(name);
+        let from = from.map(|own| (own.object, own.room));
+        let (object, count) =
+            from.or_else(|| Some((words.fetches(name)?, words.fetched(name)?)))?;
         words.access(name).is_none().then_some(())?;
         let whole = function.expression_of(call);
         let (_, given) = whole.call()?;
@@ -557,15 +562,14 @@ fn allocated(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
 
 /// A copy from or to memory that the function has by a pointer, of as many bytes as the
 /// user says: whoever allocated it did not ask him.
-fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
-    let count = access.bytes.as_ref()?.uncast().1;
-    let value = function.expression_of(access.value_node);
-    let place = memory(function, value.uncast().1)?;
-    let source = unbounded::users(function, count, access.span)?;
+fn elsewhere(function: &FunctionContext<'_>, own: &Copied<'_>) -> Option<Violation> {
+    let (at, count) = (own.at, own.count.uncast().1);
+    let place = memory(function, own.value.uncast().1)?;
+    let source = unbounded::users(function, count, at)?;
     let named = Expression::written(&source, function.context.vocabulary)?;
     // Whoever calls by a pointer to the function may have judged what it is given, but for
     // a program's call.
-    let local = function.local_at(named.root().name()?, access.span);
+    let local = function.local_at(named.root().name()?, at);
     let answers = || {
         let declares = |word: &[u8]| function.file.is_declared(function.body, word);
         function.file.answers_a_program(function.body)
@@ -573,7 +577,7 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
     };
     (local.is_some() || answers()).then_some(())?;
     let mut judged = [&named, count].into_iter();
-    if judged.any(|own| unbounded::is_handed_before(function, own, access.span)) {
+    if judged.any(|own| unbounded::is_handed_before(function, own, at)) {
         return None;
     }
     // What takes a value here may be as large as that says.
@@ -591,9 +595,9 @@ fn elsewhere(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Viol
         })
     });
     let file = function.file;
-    let (told, confidence) = unbounded(function, access.span, count, &file.plain(place.span))?;
+    let (told, confidence) = unbounded(function, at, count, &file.plain(place.span))?;
     (!taken && !sized).then(|| {
-        let mut violation = file.violation(&INFO, access.span, "copied here", told);
+        let mut violation = file.violation(&INFO, at, "copied here", told);
         violation.confidence = confidence;
         violation
     })
@@ -736,52 +740,6 @@ fn negative(function: &FunctionContext<'_>, at: Span, count: &Expression) -> Opt
     let asked = file.mark(place, "no more than this is asked");
     violation.related.push(asked);
     Some(violation)
-}
-
-/// What leads to memory of an unknown size: a member of something that a pointer leads to,
-/// or a pointer of the function's that takes what another function gives; or an array of the file's.
-fn memory<'e>(function: &FunctionContext<'_>, value: &'e Expression) -> Option<&'e Expression> {
-    match &value.term {
-        Term::Member { .. } => {
-            let followed = space::followed(value).is_some() || is_of_the_file(function, value);
-            followed.then_some(value)
-        }
-        Term::Address(place) => memory(function, place),
-        Term::Element { array, .. } => memory(function, array),
-        Term::Binary(left, operator, _) if operator == "+" => memory(function, left),
-        // What a caller has of a type whose end is not open.
-        Term::Name(name) if function.is_parameter(name) => {
-            let kept = !function.graph.takes_a_value(name);
-            size_at(function, value).filter(|_| kept).map(|_| value)
-        }
-        Term::Name(name) => {
-            let Some(local) = function.local_at(name, value.span) else {
-                // The file's own.
-                return is_of_the_file(function, value).then_some(value);
-            };
-            let values = function.graph.assignments();
-            let values = values.filter(|(own, _)| own == name);
-            let mut values = values.map(|(_, value)| {
-                let value = function.expression(value);
-                value.is_some_and(|own| match &own.uncast().1.term {
-                    Term::Call(..) => true,
-                    Term::Member { .. } => memory(function, own.uncast().1).is_some(),
-                    _ => false,
-                })
-            });
-            let given = values.next() == Some(true) && values.all(|given| given);
-            (given && !local.plain && !local.array).then_some(value)
-        }
-        _ => None,
-    }
-}
-
-/// Whether a place is the file's own, or another's that it knows.
-fn is_of_the_file(function: &FunctionContext<'_>, place: &Expression) -> bool {
-    let root = place.root().name();
-    root.is_some_and(|root| {
-        function.local_at(root, place.span).is_none() && !function.is_parameter(root)
-    })
 }
 
 /// A number that the user gives, and that nothing in the function bounds.
