@@ -13,6 +13,7 @@ use super::behind_front::begun;
 use super::context::FunctionContext;
 use super::range::related;
 use super::space;
+use super::unbounded::given_to_a_program;
 
 /// A range that something checks.
 pub(crate) struct Checked<'c> {
@@ -49,11 +50,29 @@ fn other_size(
 ) -> Option<Span> {
     let (size, count) = elements(checked.size, access.bytes.as_ref()?);
     let same = access.address.uncast().1 == checked.address.uncast().1;
-    let apart = same && size != count && is_kept(function, size) && is_kept(function, count);
+    let kept = || is_kept(function, size) && is_kept(function, count);
+    let apart = same && size != count && (kept() || is_only_checked(function, checked, count));
     (apart && stays(function, checked.address, checked.place)).then_some(())?;
     let told = is_made_of(function, size, count) || is_held_against(function, size, count);
     let reached = !told && function.leads(checked.place, access.span);
     reached.then_some(count.span)
+}
+
+/// Whether nothing but the check looks at how many bytes a read() or write() is given, so that nothing
+/// can hold them against another number.
+fn is_only_checked(
+    function: &FunctionContext<'_>,
+    checked: &Checked<'_>,
+    count: &Expression,
+) -> bool {
+    let number = matches!(count.term, Term::Name(_) | Term::Member { .. });
+    let given = || {
+        let own = checked.size.uncast().1.name()?;
+        let (_, asked) = given_to_a_program(function).filter(|(_, asked)| asked == own)?;
+        let mut named = function.mentions(&asked);
+        Some(named.all(|own| checked.place.contains(span(own))))
+    };
+    number && given() == Some(true)
 }
 
 /// What is not checked of `access_ok(p, n)` and `__copy_to_user(p + at, from, n)`: the bytes that lie so

@@ -21,6 +21,7 @@ mod asked;
 mod asked_late;
 mod before_front;
 mod behind_front;
+mod behind_given;
 mod below;
 mod bits;
 mod bounded;

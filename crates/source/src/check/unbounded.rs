@@ -313,6 +313,19 @@ pub(crate) fn position(function: &FunctionContext<'_>) -> Option<String> {
     (at < names.len()).then(|| names.swap_remove(at))
 }
 
+/// The parameters by which a read() or write() of a table of the file is given where the program's bytes
+/// are, and how many.
+pub(crate) fn given_to_a_program(function: &FunctionContext<'_>) -> Option<(String, String)> {
+    let (file, own) = (function.file, function.body);
+    let mut places = file
+        .handlers(own)
+        .filter_map(|own| Some((own.buffer?, own.position?)));
+    let (buffer, position) = places.next()?;
+    let names = parameters(file.text, file.tokens, own)?;
+    let count = names.get(position.checked_sub(1)?)?;
+    Some((names.get(buffer)?.clone(), count.clone()))
+}
+
 /// What a member takes before a place, if it takes but one value.
 fn only_value(function: &FunctionContext<'_>, member: &Expression, at: Span) -> Option<Expression> {
     let mut values = values(function, member, at);

@@ -1,6 +1,7 @@
 use tree_sitter::Node;
 
 use crate::check::accesses::Access;
+use crate::check::behind_given::behind_given;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
@@ -39,7 +40,9 @@ const LABELS: usize = 16;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for access in function.accesses.iter().filter(|own| !own.inside) {
-        let told = wrong(function, access).or_else(|| wide(function, access));
+        let told = wrong(function, access)
+            .or_else(|| wide(function, access))
+            .or_else(|| goes_on(function, access));
         let beside = || {
             let own = told_less(function, access)?;
             Some(beside(function, (access.span, &access.word.name), &own))
@@ -66,6 +69,20 @@ fn beside(function: &FunctionContext<'_>, (at, name): (Span, &str), own: &ToldLe
         .related
         .push(file.mark(own.asked, "held against that"));
     violation
+}
+
+/// As many bytes as read() or write() is given, from behind the front of them on.
+fn goes_on(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let own = behind_given(function, access)?;
+    let file = function.file;
+    let message = format!(
+        "{}() copies {} bytes, which is how many there are from the front on, and begins behind that",
+        access.word.name, own.count
+    );
+    let mut violation = file.violation(&INFO, access.span, "more than there is", message);
+    violation.confidence = Confidence::Medium;
+    violation.related.push(file.mark(own.by, "so far behind"));
+    Some(violation)
 }
 
 /// One value of more bytes than the argument of the only command of a case has: `put_user(n, (long __user
