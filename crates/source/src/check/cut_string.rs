@@ -6,15 +6,17 @@ use tree_sitter::Node;
 
 use crate::compared::compares;
 use crate::expression::{Expression, Term};
-use crate::flow::EffectKind;
+use crate::flow::{Effect, EffectKind};
+use crate::hashed::HashSet;
 use crate::node::Parts as _;
 use crate::site::span;
+use crate::span::Span;
 use crate::types::Shape;
 
 use super::allocation::Allocation;
 use super::context::FunctionContext;
 use super::fate::taken;
-use super::limit::limit;
+use super::limit::{changed, limit};
 use super::space;
 use super::unbounded::is_put_over;
 use super::valued::reached_with;
@@ -63,12 +65,18 @@ fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression
     let local = function.local_at(name, object.span);
     let bare = local.is_some_and(|own| own.array && !own.initialised && !own.lasting)
         && !is_put_over(function, name, count.span);
+    let memory = || Allocation::of(function, name, count.span);
     match space::bytes(function, count) {
         Some(bytes) if bare => size().is_some_and(|size| bytes <= size),
-        Some(bytes) => size() == Some(bytes),
+        Some(bytes) => {
+            let all = |own: Allocation| is_no_more(function, &own, (name, bytes), count.span);
+            size() == Some(bytes) || memory().is_some_and(all)
+        }
         None => {
-            let memory = Allocation::of(function, name, count.span);
-            let allocated = memory.is_some_and(|own| own.is_of(count));
+            let bytes = count.uncast().1;
+            let all =
+                |own: Allocation| own.is_of(count) || leaves_room(function, &own, (name, bytes));
+            let allocated = memory().is_some_and(all);
             let most = || limit(function, count.uncast().1, count.span)?.value;
             let as_large =
                 |most: u64| size().is_some_and(|size| most == size || bare && most < size);
@@ -76,6 +84,40 @@ fn fills(function: &FunctionContext<'_>, object: &Expression, count: &Expression
             allocated || kept(object) && kept(count) || bounded()
         }
     }
+}
+
+/// Whether so many bytes are all of some memory, or leave room in which nothing has put a 0.
+fn is_no_more(
+    function: &FunctionContext<'_>,
+    memory: &Allocation,
+    (name, bytes): (&str, u64),
+    at: Span,
+) -> bool {
+    let bare = || !memory.zeroed && !is_put_over(function, name, at);
+    let size = memory.bytes(function);
+    size.is_some_and(|size| bytes == size || bytes < size && bare())
+}
+
+/// The same of a number: `kmalloc(n + 1)`, of which a string takes `n`.
+fn leaves_room(
+    function: &FunctionContext<'_>,
+    memory: &Allocation,
+    (name, bytes): (&str, &Expression),
+) -> bool {
+    let size = memory.size().filter(|_| !memory.zeroed);
+    let one_more = size.is_some_and(|size| match &size.uncast().1.term {
+        Term::Binary(left, sign, right) => {
+            let sides = [(left, right), (right, left)];
+            let more = |(own, more): &(&Box<Expression>, &Box<Expression>)| {
+                own.uncast().1 == bytes && space::bytes(function, more).is_some()
+            };
+            sign == "+" && sides.iter().any(more)
+        }
+        _ => false,
+    });
+    one_more
+        && !changed(function, bytes, memory.place, bytes.span)
+        && !is_put_over(function, name, bytes.span)
 }
 
 /// Whether so many bytes are those of an array that is a member.
@@ -103,6 +145,12 @@ fn is_asked(
     let counted = counts_an_end(function, name);
     let open = OnceCell::new();
     let read = || *open.get_or_init(|| is_read_full(function, call, (name, root), count));
+    let still = OnceCell::new();
+    let is_still = |node: Node<'_>| {
+        let nodes = function.touching(span(node));
+        let reached = still.get_or_init(|| reached_unchanged(function, name, span(call)));
+        nodes.is_empty() || nodes.iter().any(|node| reached.contains(node))
+    };
     let mut asked = false;
     function.each_of(
         &[
@@ -114,7 +162,7 @@ fn is_asked(
         ],
         |node| {
             let expression = || Expression::of(function.context, node);
-            asked |= match node.known_kind() {
+            let own = match node.known_kind() {
                 "binary_expression" => {
                     let own = expression();
                     tells_length(function, &own, name, count)
@@ -124,12 +172,32 @@ fn is_asked(
                 "assignment_expression" | "init_declarator" | "subscript_expression" => {
                     !span(node).contains(span(call)) && takes(function, node, name)
                 }
-                "argument_list" => !counted && holds(function, node, name),
+                "argument_list" => {
+                    !counted && !is_hint(function, node) && holds(function, node, name)
+                }
                 _ => false,
             };
+            asked |= own && is_still(node);
         },
     );
     asked
+}
+
+/// The nodes to which a variable comes with what a call gave it.
+fn reached_unchanged(function: &FunctionContext<'_>, name: &str, call: Span) -> HashSet<usize> {
+    let graph = function.graph;
+    let replaces = |own: &Effect| match &own.kind {
+        EffectKind::Write(write) => {
+            let value = write.value.filter(|_| !write.compound && !write.optional);
+            value.is_some_and(|value| !value.contains(call))
+                && graph.name_of(own) == name
+                && graph.is_whole(own)
+        }
+        _ => false,
+    };
+    graph.reached_behind_any(function.touching(call), |node| {
+        graph.effects_at(node).iter().any(replaces)
+    })
 }
 
 /// Whether one side of a comparison is a constant, so that it is known which way a string takes
@@ -214,6 +282,13 @@ fn takes(function: &FunctionContext<'_>, node: Node<'_>, name: &str) -> bool {
         let own = Expression::of(function.context, part);
         own.any(&|part| part.name() == Some(name))
     })
+}
+
+/// `unlikely(…)` asks nothing but what stands in it.
+fn is_hint<'t>(function: &FunctionContext<'t>, list: Node<'t>) -> bool {
+    let call = function.above(list);
+    let vocabulary = &function.context.vocabulary;
+    call.is_some_and(|call| vocabulary.is_transparent(function.called(call)))
 }
 
 /// Whether an argument names the variable, but for a line of the log.

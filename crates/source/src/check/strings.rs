@@ -178,6 +178,7 @@ fn in_helper(
     let read = read_in(function, (body, left));
     let own = read.iter().filter_map(|own| {
         let string = as_given(&own.string, given.get(own.at)?.uncast().1)?;
+        let string = led_to(function, &string).clone();
         let by = match own.within {
             true => own.by.clone(),
             false => format!("{} in {name}()", own.by),
@@ -285,7 +286,12 @@ pub(crate) fn values(function: &FunctionContext<'_>, own: &Expression) -> Vec<Ex
     });
     let places = taken.into_iter().flatten();
     let places = places.map(|value| value.uncast().1.clone());
-    found.extend(places.filter(|value| matches!(value.term, Term::Member { .. })));
+    found.extend(places.filter(|value| match &value.term {
+        Term::Member { .. } => true,
+        // `char *s = *text;`
+        Term::Behind(pointer) => pointer.name().is_some(),
+        _ => false,
+    }));
     found
 }
 
@@ -293,12 +299,17 @@ pub(crate) fn values(function: &FunctionContext<'_>, own: &Expression) -> Vec<Ex
 /// reads it: an element takes a value, or a call is given it that does more than read strings.
 fn may_end(function: &FunctionContext<'_>, string: &Expression, read: Span) -> bool {
     let mut ended = false;
+    // Whoever has the pointer's address has what it leads to.
+    let pointer = match &string.term {
+        Term::Behind(pointer) => Some(&**pointer),
+        _ => None,
+    };
     let holds = |own: &Expression| own.any(&|part| part == string);
     let mut hanging = Hanging::new(&holds);
     function.each_of(&["assignment_expression"], |node| {
         let left = node.part("left").filter(|_| !ended);
         let left = left.map(|left| function.expression_of(left));
-        let sets = left.is_some_and(|left| *left != *string && holds(&left));
+        let sets = left.is_some_and(|left| (*left != *string || pointer.is_some()) && holds(&left));
         ended |= sets && !hanging.takes(function, node);
     });
     let mut before = function
@@ -311,15 +322,23 @@ fn may_end(function: &FunctionContext<'_>, string: &Expression, read: Span) -> b
             let reads = read_by(function, *call);
             let whole = function.expression_of(*call);
             let mut given = whole.call().into_iter().flat_map(|(_, given)| given);
-            reads.is_empty() && given.any(|own| own.any(&|part| part == string))
+            let reached = |own: &Expression| holds(own) || pointer == Some(own.uncast().1);
+            reads.is_empty() && given.any(reached)
         })
 }
 
-/// A place behind a parameter as its caller has it: of `p->name` and `&c` it is `c.name`.
+/// A place behind a parameter as its caller has it: of `p->name` and `&c` it is `c.name`, of `*p` it
+/// is `c`.
 fn as_given(place: &Expression, given: &Expression) -> Option<Expression> {
     let span = given.span;
     let term = match &place.term {
         Term::Name(_) => return Some(given.clone()),
+        Term::Behind(pointer) if pointer.name().is_some() => {
+            return match &given.term {
+                Term::Address(object) => Some((**object).clone()),
+                _ => None,
+            };
+        }
         Term::Member {
             holder,
             arrow: true,

@@ -265,20 +265,26 @@ impl<'e> Bytes<'e> {
         let copied = reads.find_map(|access| {
             let filled = function.expression_of(access.value_node);
             let filled = filled.uncast().1;
+            let count = access.bytes.as_ref();
             let all = holder.is_some_and(|own| {
-                let count = access.bytes.as_ref();
                 own == filled && count.is_some_and(|count| is_size_behind(count, own))
             });
-            (filled == place || all).then_some(access.span)
+            let whole = || {
+                let count = count.and_then(|own| space::bytes(function, own));
+                let size = space::type_of(function, place).map(|own| own.size);
+                count.is_some() && count == size
+            };
+            (filled == place || all).then(|| (access.span, all || whole()))
         });
-        let copied = copied.or_else(|| doubled(function, holder?, at))?;
+        let doubled = || doubled(function, holder?, at).map(|own| (own, true));
+        let (copied, full) = copied.or_else(doubled)?;
         let root = place.root().name()?.to_owned();
         Some(Self {
             place,
             aliases: aliases(function, &root),
             root,
             copied,
-            full: false,
+            full,
         })
     }
 
@@ -316,7 +322,7 @@ impl<'e> Bytes<'e> {
                         || !copies
                             && given
                                 .iter()
-                                .any(|own| self.holds(function, own) && !is_byte(own))
+                                .any(|own| self.is_given(function, own) && !is_byte(own))
                 }),
                 _ => false,
             };
@@ -329,6 +335,19 @@ impl<'e> Bytes<'e> {
         let member = |own: &Expression| matches!(own.term, Term::Member { .. });
         let apart = member(self.place) && place.any(&member);
         self.holds(function, place) && (!apart || place.any(&|part| part == self.place))
+    }
+
+    /// Whether a call that is given that may reach the object: by the address or the value of
+    /// another member of its struct it does not.
+    fn is_given(&self, function: &FunctionContext<'_>, given: &Expression) -> bool {
+        let own = match &given.uncast().1.term {
+            Term::Address(place) => place,
+            _ => given.uncast().1,
+        };
+        let member = |own: &Expression| matches!(own.term, Term::Member { .. });
+        let apart = member(self.place) && member(own) && own.root().name() == Some(&self.root);
+        let in_other = !own.any(&|part| part == self.place) && !self.place.any(&|part| part == own);
+        self.holds(function, given) && !(apart && in_other)
     }
 
     /// Whether an expression leads to the object: its size does not, nor what only looks at it.
