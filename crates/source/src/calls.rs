@@ -507,6 +507,15 @@ pub(crate) struct GivenCopy {
     pub(crate) reason: String,
 }
 
+/// Structs that are never anything but copies of what a program gave, so that nobody has checked the
+/// pointers in them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CopiedStruct {
+    pub(crate) names: Vec<String>,
+    pub(crate) reason: String,
+}
+
 /// Calls that take a lock of which a holder may sleep, and that let it go.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -629,6 +638,7 @@ pub(crate) struct Calls {
     pub(crate) guards: Vec<Guard>,
     pub(crate) handlers: Vec<Handler>,
     pub(crate) given_copies: Vec<GivenCopy>,
+    pub(crate) copied_structs: Vec<CopiedStruct>,
     pub(crate) all: Vec<Call>,
 }
 
@@ -651,6 +661,8 @@ struct File {
     handler: Vec<Handler>,
     #[serde(default)]
     given_copy: Vec<GivenCopy>,
+    #[serde(default)]
+    copied_struct: Vec<CopiedStruct>,
     call: Vec<Does>,
 }
 
@@ -688,6 +700,7 @@ impl Calls {
             guards: file.guard,
             handlers: file.handler,
             given_copies: file.given_copy,
+            copied_structs: file.copied_struct,
             all: Vec::new(),
         };
         for does in file.call {

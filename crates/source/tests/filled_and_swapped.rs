@@ -135,3 +135,82 @@ fn a_string_is_read_through_the_address_of_its_pointer() {
         assert_eq!(of(ended, "", call), NONE, "{ended}");
     }
 }
+
+/// What a driver's ioctl() is given as a copy, and one that copies by itself.
+fn command(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct ask {{ int what; void __user *to; u64 at; struct out {{ u32 n; int __user *list; }} out; char *own; }};\n\
+         static int ask_param(struct drm_device *dev, void *data, struct drm_file *file_priv)\n{{\n\tstruct ask *ask = data;\n\tint value = dev->irq;\n\tint n = 0;\n\n{statements}\n\treturn 0;\n}}\n"
+    ))
+}
+
+fn own_command(statements: &str) -> Vec<String> {
+    rules(&format!(
+        "struct ask {{ int what; void __user *to; u64 at; struct out {{ u32 n; int __user *list; }} out; char *own; }};\n\
+         static int ask_param(struct mine *m, struct ask __user *arg)\n{{\n\tstruct ask ask;\n\tint value = m->irq;\n\n\
+         \tif (copy_from_user(&ask, arg, sizeof(ask)))\n\t\treturn -EFAULT;\n{statements}\n\treturn 0;\n}}\n"
+    ))
+}
+
+const UNCHECKED: [&str; 1] = ["unchecked-access"];
+
+#[test]
+fn a_pointer_in_a_copy_is_checked_by_nobody() {
+    for wrong in [
+        "\tif (__copy_to_user(ask->to, &value, sizeof(value)))\n\t\treturn -EFAULT;",
+        "\tif (__put_user(value, (int __user *)ask->to))\n\t\treturn -EFAULT;",
+        "\tif (__put_user(value, ask->out.list + 1))\n\t\treturn -EFAULT;",
+        "\tif (__put_user(value, &ask->out.list[1]))\n\t\treturn -EFAULT;",
+        "\tif (__put_user(value, (int __user *)(unsigned long)ask->at))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(command(wrong), UNCHECKED, "{wrong}");
+        let own = wrong.replace("ask->", "ask.");
+        assert_eq!(own_command(&own), UNCHECKED, "{own}");
+    }
+    for right in [
+        "\tif (copy_to_user(ask->to, &value, sizeof(value)))\n\t\treturn -EFAULT;",
+        "\tif (!access_ok(ask->to, sizeof(value)))\n\t\treturn -EFAULT;\n\tif (__copy_to_user(ask->to, &value, sizeof(value)))\n\t\treturn -EFAULT;",
+        "\tif (looks_at(dev, ask))\n\t\treturn -EFAULT;\n\tif (__copy_to_user(ask->to, &value, sizeof(value)))\n\t\treturn -EFAULT;",
+        "\task->to = find_out(dev);\n\tif (__copy_to_user(ask->to, &value, sizeof(value)))\n\t\treturn -EFAULT;",
+    ] {
+        assert_eq!(command(right), NONE, "{right}");
+        let own = right
+            .replace("(dev, ask)", "(m, &ask)")
+            .replace("(dev)", "(m)");
+        let own = own.replace("ask->", "ask.");
+        assert_eq!(own_command(&own), NONE, "{own}");
+    }
+}
+
+#[test]
+fn what_ifr_data_leads_to_is_checked_by_nobody() {
+    let get = |holder: &str, copy: &str| {
+        rules(&format!(
+            "struct ifreq {{ char name[16]; void __user *ifr_data; }};\nstruct kept {{ void __user *ifr_data; }};\n\
+             int get_config(struct net_device *ndev, struct {holder} *ifr)\n{{\n\tstruct config config;\n\n\tconfig.flags = 0;\n\
+             \treturn {copy}(ifr->ifr_data, &config, sizeof(config)) ? -EFAULT : 0;\n}}\n"
+        ))
+    };
+    assert_eq!(get("ifreq", "__copy_to_user"), UNCHECKED);
+    assert_eq!(get("ifreq", "copy_to_user"), NONE);
+    // Whoever keeps a pointer may have checked it.
+    assert_eq!(get("kept", "__copy_to_user"), NONE);
+}
+
+#[test]
+fn what_ptrace_was_given_is_as_the_program_gave_it() {
+    let of = |store: &str, before: &str, name: &str| {
+        rules(&format!(
+            "static inline int read_reg(struct task_struct *target, unsigned long addr, unsigned long __user *data)\n{{\n\
+             \tunsigned long tmp = 0;\n\n\ttmp = regs_of(target)->regs[addr & 31];\n\treturn {store}(tmp, data);\n}}\n\
+             long {name}(struct task_struct *child, long request, unsigned long addr, unsigned long data)\n{{\n\
+             \tunsigned long __user *datap = (void __user *)data;\n\tint ret;\n\n{before}\tswitch (request) {{\n\tcase 3:\n\
+             \t\tret = read_reg(child, addr, datap);\n\t\tbreak;\n\tdefault:\n\t\tret = ptrace_request(child, request, addr, data);\n\t\tbreak;\n\t}}\n\treturn ret;\n}}\n"
+        ))
+    };
+    assert_eq!(of("__put_user", "", "arch_ptrace"), UNCHECKED);
+    assert_eq!(of("put_user", "", "arch_ptrace"), NONE);
+    let checked = "\tif (!access_ok(datap, 8))\n\t\treturn -EIO;\n";
+    assert_eq!(of("__put_user", checked, "arch_ptrace"), NONE);
+    assert_eq!(of("__put_user", "", "own_trace"), NONE);
+}

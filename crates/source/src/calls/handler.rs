@@ -1,12 +1,16 @@
-//! Functions that a program's call comes to through a table.
+//! Functions that a program's call comes to through a table, or by their names.
 
 use serde::Deserialize;
 
-/// Members of tables by which a program's call comes to a function.
+/// By what a program's call comes to a function: members of tables, or its name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Handler {
+    #[serde(default)]
     pub(crate) members: Vec<String>,
+    /// Functions that the kernel calls by their own names.
+    #[serde(default)]
+    pub(crate) functions: Vec<String>,
     /// Whether nobody has checked the address that it is given.
     #[serde(default)]
     pub(crate) unchecked: bool,

@@ -312,7 +312,9 @@ impl FileContext<'_> {
         let members = self.tables.get_or_init(tables).get(&self.number(body));
         let members = members.into_iter().flatten();
         let members = members.filter_map(|at| self.tokens.get(*at));
-        members.filter_map(|own| self.words.handlers().get(own.span.of(self.text)))
+        let own = self.words.handlers().function(&body.name).into_iter();
+        let of = |own: &Token| self.words.handlers().get(own.span.of(self.text));
+        members.filter_map(of).chain(own)
     }
 
     /// Which of the file's functions one is.

@@ -45,6 +45,7 @@ mod consumed;
 mod context;
 mod copied_number;
 mod copied_over;
+mod copied_pointer;
 mod counted_again;
 mod counted_up;
 mod counting;

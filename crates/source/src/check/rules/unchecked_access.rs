@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use crate::check::accesses::{Access, root_of};
 use crate::check::callee::{look_into, look_into_first_side};
 use crate::check::context::FunctionContext;
+use crate::check::copied_pointer::{copied_pointer, is_alone};
 use crate::check::fetched::is_line_of_log;
 use crate::check::fetched_pointer::fetched_behind;
 use crate::check::made::{Made, checks_ranges, made};
@@ -71,7 +72,11 @@ fn unchecked(
     judges: &Judges,
 ) -> Option<String> {
     let (name, root) = (&access.word.name, access.user_root.as_str());
-    match seen(function, judges, access.span).or_else(|| anew(function, access, judges))? {
+    let seen = seen(function, judges, access.span).or_else(|| anew(function, access, judges));
+    let Some(seen) = seen else {
+        return as_given(function, access, is_alone);
+    };
+    match seen {
         Seen::Before(line) => Some(format!(
             "{name}() checks nothing, and {root} takes what was fetched on line {line}, behind where it is checked"
         )),
@@ -79,13 +84,26 @@ fn unchecked(
             "{name}() checks nothing, and there is a way to it that does not pass line {line}, where \
              {root} is checked"
         )),
-        Seen::Never => {
-            let entry = entry(function, root, LONGEST)?;
-            Some(format!(
+        Seen::Never => match entry(function, root, LONGEST) {
+            Some(entry) => Some(format!(
                 "{name}() checks nothing, and {root} {entry}, where nothing checks it"
-            ))
-        }
+            )),
+            None => as_given(function, access, |_, _| true),
+        },
     }
+}
+
+/// A pointer that lies in a copy of what the program gave.
+fn as_given(
+    function: &FunctionContext<'_>,
+    access: &Access<'_>,
+    holds: impl FnOnce(&FunctionContext<'_>, &Access<'_>) -> bool,
+) -> Option<String> {
+    let pointer = copied_pointer(function, access).filter(|_| holds(function, access))?;
+    let name = &access.word.name;
+    Some(format!(
+        "{name}() checks nothing, and {pointer} is as the program gave it, where nothing checks it"
+    ))
 }
 
 /// Whether a pointer was checked.
