@@ -214,3 +214,35 @@ fn what_ptrace_was_given_is_as_the_program_gave_it() {
     assert_eq!(of("__put_user", checked, "arch_ptrace"), NONE);
     assert_eq!(of("__put_user", "", "own_trace"), NONE);
 }
+
+#[test]
+fn the_program_says_how_large_its_own_struct_is() {
+    let of = |call: &str| {
+        rules(&format!(
+            "struct op {{ unsigned int size; unsigned int least; int (*run)(struct ucmd *cmd); }};\n\
+             struct ucmd {{ void __user *ubuffer; u32 user_size; void *cmd; }};\n\
+             static long run(struct file *file, unsigned int cmd, unsigned long arg)\n{{\n\tconst struct op *op = &ops[cmd & 7];\n\tstruct ucmd ucmd = {{}};\n\tunion all buf;\n\tint ret;\n\n\
+             \tucmd.ubuffer = (void __user *)arg;\n\tret = get_user(ucmd.user_size, (u32 __user *)ucmd.ubuffer);\n\tif (ret)\n\t\treturn ret;\n\
+             \tif (ucmd.user_size < op->least)\n\t\treturn -EINVAL;\n\tucmd.cmd = &buf;\n\tret = {call};\n\tif (ret)\n\t\treturn ret;\n\treturn op->run(&ucmd);\n}}\n\
+             static const struct file_operations fops = {{ .unlocked_ioctl = run }};\n"
+        ))
+    };
+    for wrong in [
+        "copy_struct_from_user(ucmd.cmd, ucmd.user_size, ucmd.ubuffer, op->size)",
+        "copy_struct_from_user(&buf, ucmd.user_size, ucmd.ubuffer, sizeof(buf))",
+        "copy_struct_to_user(ucmd.ubuffer, op->size, ucmd.cmd, ucmd.user_size, NULL)",
+    ] {
+        assert_eq!(of(wrong), ["swapped-arguments"], "{wrong}");
+    }
+    for right in [
+        "copy_struct_from_user(ucmd.cmd, op->size, ucmd.ubuffer, ucmd.user_size)",
+        "copy_struct_from_user(ucmd.cmd, ucmd.user_size, ucmd.ubuffer, ucmd.user_size)",
+        "copy_struct_from_user(ucmd.cmd, op->size, ucmd.ubuffer, op->size)",
+        "copy_struct_to_user(ucmd.ubuffer, ucmd.user_size, ucmd.cmd, op->size, NULL)",
+    ] {
+        assert!(
+            !of(right).contains(&"swapped-arguments".to_owned()),
+            "{right}"
+        );
+    }
+}

@@ -13,6 +13,7 @@ use crate::check::space;
 use crate::check::summary::parameter;
 use crate::check::tokens::{parameter_spans, parameters};
 use crate::check::two_sided::unasked;
+use crate::check::unbounded::users_within;
 use crate::expression::{Expression, Term};
 use crate::node::Parts as _;
 use crate::site::{bare, span};
@@ -190,7 +191,9 @@ fn sizes(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         let (Some(kernel), Some(user)) = (given.get(places.kernel), given.get(places.user)) else {
             continue;
         };
-        if is_swapped(function, kernel, user) || are_swapped_by_callers(function, kernel, user) {
+        let swapped = is_swapped(function, kernel, user)
+            || is_users_for_kernels(function, (kernel, user), span(*call));
+        if swapped || are_swapped_by_callers(function, kernel, user) {
             let message = format!(
                 "{} is how large the kernel's object is, and is given to {name}() as the size of the user's",
                 function.file.plain(user.span)
@@ -208,6 +211,19 @@ fn is_swapped(function: &FunctionContext<'_>, kernel: &Expression, user: &Expres
         size || space::bytes(function, own).is_some()
     };
     constant(user) && !constant(kernel)
+}
+
+/// Whether the program has said what the kernel's object is said to have, and not what its own is.
+fn is_users_for_kernels(
+    function: &FunctionContext<'_>,
+    (kernel, user): (&Expression, &Expression),
+    at: Span,
+) -> bool {
+    let users = |own: &Expression| users_within(function, own.uncast().1, at).is_some();
+    // Of what the function is given nobody knows whose it is.
+    let kept = matches!(user.uncast().1.term, Term::Member { arrow: true, .. })
+        || space::bytes(function, user).is_some();
+    kept && kernel.uncast().1 != user.uncast().1 && users(kernel) && !users(user)
 }
 
 /// The same of what all callers in the file give for two parameters.
