@@ -107,8 +107,8 @@ fn leaves_room(
     let size = memory.size().filter(|_| !memory.zeroed);
     let one_more = size.is_some_and(|size| match &size.uncast().1.term {
         Term::Binary(left, sign, right) => {
-            let sides = [(left, right), (right, left)];
-            let more = |(own, more): &(&Box<Expression>, &Box<Expression>)| {
+            let sides = [(&**left, &**right), (&**right, &**left)];
+            let more = |(own, more): &(&Expression, &Expression)| {
                 own.uncast().1 == bytes && space::bytes(function, more).is_some()
             };
             sign == "+" && sides.iter().any(more)
