@@ -246,3 +246,108 @@ fn the_program_says_how_large_its_own_struct_is() {
         );
     }
 }
+
+#[test]
+fn what_is_worked_out_last_goes_to_the_user() {
+    let of = |body: &str| {
+        rules(&format!(
+            "static int read_low(struct clock *c, unsigned int cmd, unsigned long arg)\n{{\n\tunsigned int __user *to = (unsigned int __user *)arg;\n\tunsigned int i, status;\n\tint ret;\n\n\
+             \tswitch (cmd) {{\n\tcase LOW_READ:\n\t\tret = ask(c->map, 14, &status);\n\t\tif (ret < 0)\n\t\t\treturn ret;\n\n{body}\n\
+             \tcase LOW_CLEAR:\n\t\tret = ask(c->map, 15, &status);\n\t\tif (ret < 0 || status & 4)\n\t\t\treturn -EIO;\n\t\treturn 0;\n\tdefault:\n\t\treturn -ENOIOCTLCMD;\n\t}}\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\t\tstatus = status & 1 ? INVALID : 0;\n\t\treturn put_user(ret, to);",
+        "\t\tstatus = (status >> 4) & 0xf;\n\t\t/* tell it */\n\t\tif (put_user(ret, to))\n\t\t\treturn -EFAULT;\n\t\treturn 0;",
+        "\t\tstatus = le32_to_cpu(status);\n\t\treturn copy_to_user(to, &ret, sizeof(ret)) ? -EFAULT : 0;",
+    ] {
+        let said = of(wrong);
+        assert!(
+            said.contains(&"unread-answer".to_owned()),
+            "{wrong}: {said:?}"
+        );
+    }
+    for right in [
+        "\t\tstatus = status & 1 ? INVALID : 0;\n\t\treturn put_user(status, to);",
+        "\t\tstatus = status & 1 ? INVALID : 0;\n\t\tif (put_user(ret, to))\n\t\t\treturn -EFAULT;\n\t\treturn status;",
+        "\t\tstatus = status & 1 ? INVALID : 0;\n\t\tret = put_user(ret, to + status);\n\t\treturn ret;",
+        "\t\tstatus = status & 1 ? INVALID : 0;\n\t\tret = put_user(ret, to);\n\t\ttell(&status);\n\t\treturn ret;",
+        "\t\tfor (i = 0; i < 4; i++) {\n\t\t\tif (status & 1)\n\t\t\t\tret++;\n\t\t\tstatus = status >> 1;\n\t\t\tif (put_user(i, to))\n\t\t\t\treturn -EFAULT;\n\t\t}\n\t\treturn 0;",
+    ] {
+        assert!(!of(right).contains(&"unread-answer".to_owned()), "{right}");
+    }
+}
+
+#[test]
+fn memory_has_as_much_as_the_first_fetch_said() {
+    let of = |again: &str| {
+        rules(&format!(
+            "struct head {{ u32 id; u32 most; }};\nstruct target {{ struct head head; u32 count; char info[1]; }};\n\
+             static int get_targets(struct adapter *a, struct target __user *u)\n{{\n\tstruct target k;\n\tu32 other;\n\tchar *mem;\n\tint bytes, ret = 0;\n\n\
+             \tif (copy_from_user(&k, u, sizeof(k)))\n\t\treturn -EFAULT;\n\tbytes = k.head.most - sizeof(struct head);\n\
+             \tmem = kzalloc(bytes, GFP_KERNEL);\n\tif (!mem)\n\t\treturn -ENOMEM;\n\tk.count = list(a, mem, bytes);\n{again}\n\tkfree(mem);\n\treturn ret;\n}}\n"
+        ))
+    };
+    let fetch = "\tif (copy_from_user(&k.head, &u->head, sizeof(k.head))) {\n\t\tkfree(mem);\n\t\treturn -EFAULT;\n\t}\n";
+    let one = "\tif (get_user(k.head.most, &u->head.most)) {\n\t\tkfree(mem);\n\t\treturn -EFAULT;\n\t}\n";
+    let long =
+        "\tif (copy_to_user(u->info, mem, k.head.most - sizeof(struct head)))\n\t\tret = -EFAULT;";
+    let by_variable =
+        "\tbytes = k.head.most - 8;\n\tif (copy_to_user(u->info, mem, bytes))\n\t\tret = -EFAULT;";
+    for wrong in [
+        format!("{fetch}{long}"),
+        format!("{fetch}{by_variable}"),
+        format!("{one}{long}"),
+    ] {
+        assert!(
+            of(&wrong).contains(&"double-fetch".to_owned()),
+            "{wrong}: {:?}",
+            of(&wrong)
+        );
+    }
+    let first = "\tif (copy_to_user(u->info, mem, bytes))\n\t\tret = -EFAULT;";
+    let refused = "\tif (k.head.most - 8 > bytes) {\n\t\tkfree(mem);\n\t\treturn -EINVAL;\n\t}\n";
+    let held = "\tbytes = min_t(u32, bytes, k.head.most - 8);\n\tif (copy_to_user(u->info, mem, bytes))\n\t\tret = -EFAULT;";
+    let id =
+        "\tif (copy_to_user(u->info, mem, bytes))\n\t\tret = -EFAULT;\n\tlog_id(a, k.head.id);";
+    for right in [
+        format!("{fetch}{first}"),
+        format!("{fetch}{refused}{long}"),
+        format!("{fetch}{held}"),
+        format!("{fetch}{id}"),
+        long.to_owned(),
+    ] {
+        assert!(!of(&right).contains(&"double-fetch".to_owned()), "{right}");
+    }
+}
+
+#[test]
+fn memory_that_a_count_made_has_its_own_count() {
+    let of = |behind: &str| {
+        rules(&format!(
+            "struct edid {{ u8 head[126]; u8 extensions; u8 sum; }};\n\
+             static int put_edid(struct screen *s, const void __user *from)\n{{\n\tvoid *buf;\n\tstruct edid head, *edid;\n\tconst struct drm_edid *made;\n\tsize_t size;\n\n\
+             \tif (copy_from_user(&head, from, sizeof(head)))\n\t\treturn -EFAULT;\n\tsize = (head.extensions + 1) * 128;\n\tbuf = kmalloc(size, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n\
+             \tif (copy_from_user(buf, from, size)) {{\n\t\tkfree(buf);\n\t\treturn -EFAULT;\n\t}}\n{behind}\n\tkfree(buf);\n\treturn keep(s, made);\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\tsize = (((struct edid *)buf)->extensions + 1) * 128;\n\tmade = alloc_edid(buf, size);",
+        "\tmade = alloc_edid(buf, (((struct edid *)buf)->extensions + 1) * 128);",
+        "\tedid = buf;\n\tsize = (edid->extensions + 1) * 128;\n\tmade = alloc_edid(buf, size);",
+    ] {
+        assert!(
+            of(wrong).contains(&"double-fetch".to_owned()),
+            "{wrong}: {:?}",
+            of(wrong)
+        );
+    }
+    for right in [
+        "\tmade = alloc_edid(buf, size);",
+        "\t((struct edid *)buf)->extensions = head.extensions;\n\tsize = (((struct edid *)buf)->extensions + 1) * 128;\n\tmade = alloc_edid(buf, size);",
+        "\tif (((struct edid *)buf)->extensions != head.extensions) {\n\t\tkfree(buf);\n\t\treturn -EINVAL;\n\t}\n\tsize = (((struct edid *)buf)->extensions + 1) * 128;\n\tmade = alloc_edid(buf, size);",
+        "\tsize = min_t(size_t, size, (((struct edid *)buf)->extensions + 1) * 128);\n\tmade = alloc_edid(buf, size);",
+    ] {
+        assert!(!of(right).contains(&"double-fetch".to_owned()), "{right}");
+    }
+}

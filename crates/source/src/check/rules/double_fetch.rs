@@ -25,6 +25,7 @@ use crate::check::refetched::{
 };
 use crate::check::room_made::{is_of_its_own, makes_room};
 use crate::check::rule::{Look, Rule};
+use crate::check::sized_again::is_sized_again;
 use crate::check::space;
 use crate::check::words::Permission;
 use crate::expression::{Expression, Term};
@@ -224,7 +225,7 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
                 || is_double_of(function, first, second)
         }
     };
-    own || are_again(function, first, second, between)
+    own || are_again(function, first, second, between) || is_sized_again(function, first, second)
 }
 
 /// The same of two fetches of the function's own.

@@ -1,6 +1,7 @@
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
+use crate::check::dropped_answer::{Dropped, dropped};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::flow::{EffectKind, Local};
@@ -44,6 +45,17 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             out.push(violation);
         }
     }
+    out.extend(dropped(function).iter().map(|own| instead(function, own)));
+}
+
+/// What is worked out in one variable where another one goes to the user.
+fn instead(function: &FunctionContext<'_>, own: &Dropped) -> Violation {
+    let message = format!(
+        "what is worked out in {} is looked at by nobody, and {} goes to the user",
+        own.name, own.instead
+    );
+    let file = function.file;
+    file.violation(&INFO, own.set, "worked out here", message)
 }
 
 /// The plain variables of the function that something is added to, each with the first place.
