@@ -358,6 +358,8 @@ pub(crate) struct Fills {
     pub(crate) object: usize,
     /// How many bytes from there; without it a string, up to the 0 behind it.
     pub(crate) count: Option<usize>,
+    /// The address of what it copies.
+    pub(crate) from: Option<usize>,
 }
 
 /// Which arguments of a call say what string it writes, of which its result says how long it

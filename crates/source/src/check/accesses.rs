@@ -294,6 +294,15 @@ fn visit<'t>(
     }
 }
 
+/// What a call is as an access of that word.
+pub(crate) fn as_access<'t>(
+    context: &Context<'_>,
+    call: Node<'t>,
+    word: &AccessWord,
+) -> Option<Access<'t>> {
+    access(context, call, word, false)
+}
+
 fn access<'t>(
     context: &Context<'_>,
     call: Node<'t>,

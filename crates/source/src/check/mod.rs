@@ -44,6 +44,7 @@ mod conditions;
 mod consumed;
 mod context;
 mod copied_number;
+mod copied_on;
 mod copied_over;
 mod copied_pointer;
 mod counted_again;

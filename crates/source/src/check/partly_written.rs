@@ -14,7 +14,7 @@ use super::accesses::Access;
 use super::allocation::Allocation;
 use super::callee::{look_into, parameter};
 use super::context::FunctionContext;
-use super::fill::is_as_long;
+use super::fill::{is_as_long, is_told_apart};
 use super::filled_short::may_be_all;
 use super::space;
 
@@ -208,20 +208,53 @@ fn writing(
     let call = function.above(arguments)?;
     let name = function.callee(call)?;
     let own = || (name.to_owned(), span(call));
+    let array = || space::array_bytes(function, &function.expression_of(variable));
     let Some(fills) = function.file.words.fills(name) else {
+        // Memory may have been made of as many as it writes.
+        if sets_front(function, call, (arguments, node)) {
+            return array().map(|_| own());
+        }
         let depth = depth.checked_sub(1)?;
         let mut cursor = arguments.walk();
         let mut all = arguments.named_children(&mut cursor);
         let at = all.position(|own| own.id() == node.id())?;
         return only_writes(function, name, at, depth).then(own);
     };
-    let is_whole = || {
-        let size = space::array_bytes(function, &function.expression_of(variable));
-        size.is_some_and(|size| is_as_long(function, call, name, size))
-    };
+    let is_whole = || array().is_some_and(|size| is_as_long(function, call, name, size));
     let object = arguments.named_child(answer::fits(fills.object)?)?;
     let string = fills.count.is_none() && object.id() == node.id() && !is_whole();
     string.then(own)
+}
+
+/// Whether a call writes from the front of an array on as many bytes as a number says that is no
+/// constant, and what it gives is no place from which the rounds of a loop go on:
+/// `bin2hex(text, from, n)`.
+fn sets_front(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    (arguments, object): (Node<'_>, Node<'_>),
+) -> bool {
+    let name = function.callee(call);
+    let touches = name.and_then(|name| function.file.words.results().touches(name).first());
+    let Some(own) = touches else { return false };
+    let part = |at: usize| arguments.named_child(answer::fits(at)?);
+    let is_it = part(own.object).is_some_and(|own| own.id() == object.id());
+    let count = part(own.count).filter(|_| is_it);
+    let Some(count) = count.map(|own| function.expression_of(own)) else {
+        return false;
+    };
+    let open = space::bytes(function, &count).is_none() && !is_told_apart(function, &count);
+    let goes_on = || {
+        let place = function.taker(call);
+        let mut named = place.as_ref().and_then(Expression::name).into_iter();
+        named.any(|name| function.mentions(name).any(|own| is_in_loop(function, own)))
+    };
+    open && !goes_on()
+}
+
+fn is_in_loop(function: &FunctionContext<'_>, node: Node<'_>) -> bool {
+    let mut around = function.around(node);
+    around.any(|own| LOOPS.contains(&own.known_kind()))
 }
 
 /// Whether a function of the file does no more with what an argument leads to than to write strings

@@ -6,6 +6,7 @@ use crate::check::allocation::{Allocation, product};
 use crate::check::arms::{Arm, arms};
 use crate::check::as_many::as_many;
 use crate::check::context::FunctionContext;
+use crate::check::copied_on::copied_on;
 use crate::check::fill::{Elements, Filling, Put, filling};
 use crate::check::filled::{Filled, filled, filled_past, mentions_before};
 use crate::check::filled_short::{filled_short, may_be_all};
@@ -57,28 +58,35 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         out.extend(whole.then(|| ended(function, access)).flatten());
         out.extend(whole.then(|| led_to(function, access)).flatten());
         out.extend(whole.then(|| running(function, access)).flatten());
-        let Some(local) = copied(function, access).filter(|_| whole) else {
-            continue;
-        };
-        let filled = filled(function, local, access);
-        // Whoever clears it on one way knows that what it is handed to does not fill it.
-        let unknown = filled.elsewhere || filled.handed && filled.cleared.is_empty();
-        if !is_cleared(function, access, &filled) && !is_fetched(function, access, &filled) {
-            let whole = (!unknown).then(|| judged(function, access, local, &filled));
-            let few = || is_one_of_few(function, local, access);
-            let wrong = whole.flatten().or_else(|| {
-                (!unknown || few()).then_some(())?;
-                let named = mentions_before(function, local, access);
-                let place = (local.declared, "declared without a value");
-                let ways = on_one_arm(function, access, (local, named), place, |arm| {
-                    filled_past(function, local, access, |place| arm.leaves_out(place))
-                });
-                ways.or_else(|| apart(function, access, local))
-            });
-            // One side of an `#if` may leave before.
-            out.extend(wrong.filter(|_| function.graph.is_reached(access.span)));
-        }
+        out.extend(whole.then(|| struct_of(function, access)).flatten());
     }
+    for access in &copied_on(function, &shown) {
+        out.extend(struct_of(function, access));
+    }
+}
+
+/// A struct of the function that goes out whole, with what nobody has set.
+fn struct_of(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violation> {
+    let local = copied(function, access)?;
+    let filled = filled(function, local, access);
+    // Whoever clears it on one way knows that what it is handed to does not fill it.
+    let unknown = filled.elsewhere || filled.handed && filled.cleared.is_empty();
+    if is_cleared(function, access, &filled) || is_fetched(function, access, &filled) {
+        return None;
+    }
+    let whole = (!unknown).then(|| judged(function, access, local, &filled));
+    let few = || is_one_of_few(function, local, access);
+    let wrong = whole.flatten().or_else(|| {
+        (!unknown || few()).then_some(())?;
+        let named = mentions_before(function, local, access);
+        let place = (local.declared, "declared without a value");
+        let ways = on_one_arm(function, access, (local, named), place, |arm| {
+            filled_past(function, local, access, |place| arm.leaves_out(place))
+        });
+        ways.or_else(|| apart(function, access, local))
+    });
+    // One side of an `#if` may leave before.
+    wrong.filter(|_| function.graph.is_reached(access.span))
 }
 
 /// An array that goes out whole, and in which calls have only written strings.
@@ -86,7 +94,7 @@ fn only_strings(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<V
     let own = partly_written(function, access)?;
     let name = &own.local.name;
     let what = format!(
-        "all of {name} is copied, and behind the 0 that {}() writes nothing is set",
+        "all of {name} is copied, and behind what {}() writes nothing is set",
         own.by
     );
     let place = (own.written, "the string");
