@@ -140,6 +140,9 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) unlinks: bool,
     pub(crate) makes_file_of: Option<usize>,
+    /// Which argument leads to where it puts the address of memory that is its caller's own.
+    #[serde(default)]
+    pub(crate) allocates_at: Option<usize>,
     pub(crate) pages: Option<OfPages>,
     #[serde(default)]
     pub(crate) unpins: bool,
@@ -170,6 +173,8 @@ pub(crate) struct Does {
     pub(crate) finds: Option<usize>,
     #[serde(default)]
     pub(crate) looks: bool,
+    #[serde(default)]
+    pub(crate) error_number: bool,
     #[serde(default)]
     pub(crate) of_types: bool,
     pub(crate) at_most: Option<usize>,
@@ -530,6 +535,9 @@ pub(crate) struct Lock {
     /// Those that may give an error number instead, and then have taken nothing.
     #[serde(default)]
     pub(crate) fails: Vec<String>,
+    /// Those that take one where nobody has it, and give 0 otherwise.
+    #[serde(default)]
+    pub(crate) tries: Vec<String>,
     pub(crate) reason: String,
 }
 
@@ -550,6 +558,9 @@ pub(crate) struct LockWord {
     /// Words of those that may give an error number instead, and then have taken nothing.
     #[serde(default)]
     pub(crate) fails: Vec<String>,
+    /// The word of those that take one where nobody has it, and give 0 otherwise.
+    #[serde(default)]
+    pub(crate) tries: Option<String>,
     pub(crate) reason: String,
 }
 

@@ -8,6 +8,9 @@ use serde::Deserialize;
 pub(crate) struct Atomic {
     pub(crate) begins: Vec<String>,
     pub(crate) ends: Vec<String>,
+    /// Those that take one where nobody has it, and give 0 otherwise.
+    #[serde(default)]
+    pub(crate) tries: Vec<String>,
     /// Whether code relies on it that a fault fails there: arch/*/mm/fault.c ask
     /// `faulthandler_disabled()`, which counts preemption.
     #[serde(default)]

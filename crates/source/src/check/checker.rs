@@ -282,7 +282,7 @@ impl<'v> Checker<'v> {
                 any && (is_called(text, body) || !known.are_given_on(text, tokens))
             };
             let kept = interest.lock && interests.has_pointer(header, tokens);
-            let mut hands = || interests.hands(header, tokens, &file);
+            let mut hands = || interests.hands(header, (tokens, &named), &file);
             let by_hand = interest.any || faults && atomic || kept || calls();
             let by_hand = by_hand || interest.hand && hands();
             if by_hand || goes_through((&interests, &file), (body, header), (tokens, &named)) {

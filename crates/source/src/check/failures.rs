@@ -45,11 +45,30 @@ pub(crate) fn asks_itself(function: &FunctionContext<'_>, condition: usize, name
     let asks = |part: &Expression| match &part.term {
         Term::Unary(_, of) => is_own(of),
         Term::Binary(left, _, right) => is_own(left) || is_own(right),
-        Term::Call(_, given) => given.iter().any(is_own),
+        Term::Call(call, given) => {
+            let words = function.file.words;
+            let tells = || call.name().is_some_and(|own| words.tells_errors(own));
+            let led =
+                |own: &Expression| own.name().is_some_and(|own| is_given(function, own, name));
+            given.iter().any(is_own) || tells() && given.iter().any(led)
+        }
         _ => false,
     };
     let told = |part: &Expression| part.name().is_some_and(|own| is_told(function, own, name));
     whole.is_none_or(|own| is_own(&own) || own.any(&asks) || own.any(&told))
+}
+
+/// Whether a variable takes what a call gives that is given another one, which it may take back where it
+/// fails: `map = __bpf_map_get(f)`.
+fn is_given(function: &FunctionContext<'_>, variable: &str, name: &str) -> bool {
+    let mut values = function.graph.assignments();
+    values.any(|(own, value)| {
+        let value = function.expression(value).filter(|_| own == variable);
+        let given = |(_, given): (&str, &[Expression])| {
+            given.iter().any(|own| own.uncast().1.name() == Some(name))
+        };
+        value.is_some_and(|value| value.uncast().1.call().is_some_and(given))
+    })
 }
 
 /// Whether a variable takes what a call says of another one's value: `ret = PTR_ERR_OR_ZERO(p)`.
@@ -161,7 +180,17 @@ fn gives_errors(function: &FunctionContext<'_>, from: usize, asked: &[usize]) ->
 fn gives_error(function: &FunctionContext<'_>, exit: usize) -> bool {
     let given = function.graph.statement(function.place(exit));
     let given = given.and_then(|own| function.expression(own.expression?));
-    given.is_some_and(|own| is_error(&own))
+    given.is_some_and(|own| is_number(function, &own))
+}
+
+/// Whether it is an error number: one by its name, or what a pointer holds of one.
+fn is_number(function: &FunctionContext<'_>, own: &Expression) -> bool {
+    let results = function.file.words.results();
+    let held = |own: &Expression| {
+        own.call()
+            .is_some_and(|(name, _)| results.gives_error_number(name))
+    };
+    is_error(own) || held(own.uncast().1)
 }
 
 /// The places that hold error numbers behind a node, of those that did before it.
@@ -190,5 +219,5 @@ fn is_error_stored(function: &FunctionContext<'_>, place: usize, value: Option<S
     };
     let value = value.filter(|_| own);
     let value = value.and_then(|value| function.expression(value));
-    value.is_some_and(|own| is_error(&own))
+    value.is_some_and(|own| is_number(function, &own))
 }

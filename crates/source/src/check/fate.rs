@@ -79,6 +79,18 @@ pub(crate) struct Arm {
     pub(crate) negated: bool,
 }
 
+impl Arm {
+    /// The same of a call whose result is 0 where it failed.
+    pub(crate) fn turned(self) -> Self {
+        Self {
+            fault: self.success,
+            success: self.fault,
+            negated: !self.negated,
+            ..self
+        }
+    }
+}
+
 /// What a function does with the result of a call.
 #[derive(Default)]
 pub(crate) struct Fate {

@@ -58,6 +58,13 @@ pub(crate) fn kind(words: &CheckWords, name: &str) -> Option<(Kind, bool)> {
     known.or_else(bit).or_else(named).or_else(counted)
 }
 
+/// What a call of that name tries to take, whose result is not 0 where it did.
+fn tried(words: &CheckWords, name: &str) -> Option<Kind> {
+    let known = words.lock_tried(name).map(Kind::Known);
+    let named = || words.try_named(name).map(Kind::Named);
+    known.or_else(named)
+}
+
 /// A call that takes a lock or lets it go.
 pub(crate) struct Turn {
     pub(crate) node: usize,
@@ -73,6 +80,8 @@ pub(crate) struct Turn {
     pub(crate) arms: Vec<Arm>,
     /// Whether its result is used, and nobody can tell what it says of that.
     pub(crate) unclear: bool,
+    /// Whether it is taken only where nobody has it.
+    tried: bool,
 }
 
 impl Turn {
@@ -100,11 +109,35 @@ impl Turn {
             bit: Some(bit.clone()),
             arms,
             unclear: false,
+            tried: false,
         })
     }
 }
 
 impl Turn {
+    /// Takes a lock where nobody has it: `if (!mutex_trylock(&d->lock)) return -EBUSY;`
+    fn of_tried(
+        function: &FunctionContext<'_>,
+        call: Node<'_>,
+        (node, kind): (usize, Kind),
+    ) -> Option<Self> {
+        let own = fate(function, &Fallible::of(function, call))?;
+        let told = !own.told && !own.arms.is_empty();
+        let arms = own.arms.into_iter().map(Arm::turned).collect();
+        told.then(|| Self {
+            node,
+            span: span(call),
+            name: String::from_utf8_lossy(function.called(call)).into_owned(),
+            kind,
+            takes: true,
+            lock: locks::given(function, call),
+            bit: None,
+            arms,
+            unclear: false,
+            tried: true,
+        })
+    }
+
     /// Counts something, or gives an error number: `err = dev_get_access(d); if (err) return err;`
     fn of_counted(
         function: &FunctionContext<'_>,
@@ -125,6 +158,7 @@ impl Turn {
             bit: None,
             arms,
             unclear: false,
+            tried: false,
         })
     }
 }
@@ -150,8 +184,10 @@ pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
             .lock_of(name)
             .or_else(|| locks::headers(function, name));
         let known = known.map(|(kind, takes)| (Kind::Known(kind), takes));
-        let (kind, takes) = known.or_else(|| kind(words, name))?;
         let node = *places.get(&span(*call))?;
+        let Some((kind, takes)) = known.or_else(|| kind(words, name)) else {
+            return Turn::of_tried(function, *call, (node, tried(words, name)?));
+        };
         // What copies from the user gives a number, and what finds a thing gives that.
         if matches!(kind, Kind::Counted(_)) && takes && !is_alone(function, *call) {
             let turn = Turn::of_counted(function, *call, (node, kind))?;
@@ -177,6 +213,7 @@ pub(crate) fn turns(function: &FunctionContext<'_>) -> Vec<Turn> {
             bit: None,
             arms: own.arms,
             unclear: own.unclear,
+            tried: false,
         })
     });
     calls.collect()
@@ -338,6 +375,10 @@ pub(crate) struct Held<'f, 's> {
     pub(crate) function: &'f FunctionContext<'s>,
     pub(crate) taken: &'f Turn,
     pub(crate) begins: HashSet<Span>,
+    /// Where the ways go on on which none of those took it.
+    failed: Vec<usize>,
+    /// Whether one of them takes it only where nobody has it.
+    pub(crate) tried: bool,
     pub(crate) ends: HashSet<Span>,
     pub(crate) callees: &'f Callees,
     pub(crate) faulting: &'f HashSet<Span>,
@@ -353,11 +394,16 @@ impl<'f, 's> Held<'f, 's> {
     ) -> Self {
         let same = turns.iter().filter(|own| is_same(taken, own));
         let (begins, ends): (Vec<&Turn>, Vec<&Turn>) = same.partition(|own| own.takes);
+        let tried = begins.iter().any(|own| own.tried);
+        let failed = begins.iter().flat_map(|own| &own.arms);
+        let failed = failed.map(|arm| arm.fault).collect();
         let places = |turns: Vec<&Turn>| turns.into_iter().map(|own| own.span).collect();
         Self {
             function,
             taken,
             begins: places(begins),
+            failed,
+            tried,
             ends: places(ends),
             callees,
             faulting,
@@ -401,7 +447,7 @@ impl<'f, 's> Held<'f, 's> {
     pub(crate) fn nodes(&self) -> HashSet<usize> {
         let graph = self.function.graph;
         let mut held = graph.reached_any(self.starts(), |node| self.lets_go(node));
-        let others = self.taken.arms.iter().map(|arm| arm.fault);
+        let others = self.failed.iter().copied();
         let untaken = self.untaken_ways();
         let free = graph.reached_past(others.chain([0]), |at, node| {
             self.is_begin(node) || untaken.contains(&at)
@@ -449,8 +495,13 @@ impl<'f, 's> Held<'f, 's> {
         };
         let root = lock.root().name();
         let words = self.function.file.words;
-        let locks = kind(words, &call.name).is_some() || words.locker(&call.name).is_some();
-        let waits = words.permission(&call.name) == Permission::Forbidden(Deed::Schedules);
+        let locks = kind(words, &call.name).is_some()
+            || words.locker(&call.name).is_some()
+            || tried(words, &call.name).is_some();
+        let waits = matches!(
+            words.permission(&call.name),
+            Permission::Forbidden(Deed::Schedules | Deed::Prints)
+        );
         let quiet = self.callees.quiet.contains(&call.name);
         let knows = locks || waits || quiet || words.access(&call.name).is_some();
         let names = |root: &str| {

@@ -254,6 +254,18 @@ impl<'a> Interests<'a> {
         (body, hashed): (&[Token], &[HashedWord]),
         file: &FileContext<'_>,
     ) -> bool {
+        let roots = self.roots(header, (body, hashed), file);
+        !roots.is_empty()
+            && (1..body.len()).any(|at| self.is_member_followed(body, at, (&roots, file)))
+    }
+
+    /// The variables of a function whose structures declare members as pointers to user memory.
+    fn roots(
+        &self,
+        header: &[Token],
+        (body, hashed): (&[Token], &[HashedWord]),
+        file: &FileContext<'_>,
+    ) -> Vec<&'a [u8]> {
         let own = self.holders.get_or_init(|| match self.users.0.is_empty() {
             true => Holders::default(),
             false => Holders::of(&holders(self.text, file.tokens)),
@@ -275,8 +287,7 @@ impl<'a> Interests<'a> {
         };
         let mut roots = named(body, hashed);
         roots.extend(named(header, &hashed_words(self.text, header)));
-        !roots.is_empty()
-            && (1..body.len()).any(|at| self.is_member_followed(body, at, (&roots, file)))
+        roots
     }
 
     /// Whether the member at `at` of one of some variables may hold such a pointer, and is followed
@@ -335,11 +346,12 @@ impl<'a> Interests<'a> {
 
     /// Whether memcpy() or the like is given what the function declares or casts as a
     /// `__user` pointer, or a member that the file does: of those that a header may declare so
-    /// there are too many, but where a copy of them is made, as kmemdup() does.
+    /// there are too many, but where a copy of them is made, as kmemdup() does, or the function
+    /// names the structure.
     pub(super) fn hands(
         &mut self,
         header: &[Token],
-        body: &[Token],
+        (body, hashed): (&[Token], &[HashedWord]),
         file: &FileContext<'_>,
     ) -> bool {
         let words = self.words;
@@ -371,6 +383,16 @@ impl<'a> Interests<'a> {
             Some(name) => file.may_be_users(name, true),
             None => file.declares_users(word),
         };
+        let roots = OnceCell::new();
+        let of_holder = |at: usize| {
+            let name = answer::text(self.word(body, at));
+            let users = name.is_some_and(|name| file.may_be_users(name, true));
+            let front = self.front(body, at).filter(|_| users);
+            front.is_some_and(|front| {
+                let roots = roots.get_or_init(|| self.roots(header, (body, hashed), file));
+                roots.contains(&self.word(body, front))
+            })
+        };
         calls.iter().any(|at| {
             let callee = answer::text(self.word(body, *at));
             let copied = callee.is_some_and(|own| words.duplicated(own).is_some());
@@ -378,7 +400,9 @@ impl<'a> Interests<'a> {
             let places = if copied { 0..body.len() } else { given(at) };
             places.into_iter().any(|at| {
                 let word = self.word(body, at);
-                word == b"__user" || pointers.contains(word) || member(at) && may_be(word, copied)
+                word == b"__user"
+                    || pointers.contains(word)
+                    || member(at) && (may_be(word, copied) || of_holder(at))
             })
         })
     }
@@ -581,6 +605,7 @@ impl Meaning {
                 || words.results().copied(name).is_some()
                 || words.gives_error_pointer(name)
                 || words.pages(name).is_some()
+                || words.allocates_at(name).is_some()
                 || words.consumes(name).is_some()
                 || words.unpins(name),
             window,

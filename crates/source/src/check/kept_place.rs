@@ -55,7 +55,7 @@ fn given_back(function: &FunctionContext<'_>) -> Vec<String> {
         .filter(|call| takes_back(function, **call))
     {
         let name = first_given(function, *call).filter(|own| !found.contains(own));
-        found.extend(name.filter(|own| is_structure(function, own)));
+        found.extend(name.filter(|own| is_structure(function, own) || is_allocated(function, own)));
     }
     found
 }
@@ -81,6 +81,19 @@ fn address(own: &Expression) -> Option<&str> {
         Term::Address(place) => place.name(),
         _ => None,
     }
+}
+
+/// Whether a call puts the address of memory there that it allocates: `import_iovec(…, &iov, &iter)`.
+fn is_allocated(function: &FunctionContext<'_>, name: &str) -> bool {
+    let mut calls = function.calls.iter();
+    calls.any(|call| allocated_by(function, *call).as_deref() == Some(name))
+}
+
+/// The variable in which a call puts the address of memory that it allocates.
+fn allocated_by(function: &FunctionContext<'_>, call: Node<'_>) -> Option<String> {
+    let at = function.file.words.allocates_at(function.callee(call)?)?;
+    let whole = function.expression_of(call);
+    Some(address(whole.call()?.1.get(at)?)?.to_owned())
 }
 
 /// Whether it is the one variable of that name, and no pointer.
@@ -131,7 +144,7 @@ impl<'f, 's> Place<'f, 's> {
         let (callee, words) = (function.callee(*taker)?, function.file.words);
         if words.access(callee).is_some()
             || words.clears(callee).is_some()
-            || words.may_fault(callee)
+            || words.may_fault(callee) && words.allocates_at(callee).is_none()
         {
             return None;
         }

@@ -68,7 +68,7 @@ impl Held<'_, '_> {
     }
 
     /// Whether a call is given what holds the lock: not what else that leads to.
-    fn is_lent(&self, node: &Step) -> bool {
+    pub(crate) fn is_lent(&self, node: &Step) -> bool {
         let lock = self.taken.lock.as_ref();
         let lent = |own: &Expression| {
             let given = own.call().map_or(&[][..], |(_, given)| given);

@@ -90,7 +90,7 @@ impl<'f, 's> Owner<'f, 's> {
         let own = function.mentions(&local.name);
         let mut holders = Vec::new();
         for node in own.filter(|node| local.scope.contains(span(*node))) {
-            let mention = Mention { function, releases };
+            let mention = Mention::by(function, releases);
             let (own, holder) = mention.of(node);
             uses.insert(node.start_byte(), own);
             holders.extend(holder);
@@ -99,7 +99,7 @@ impl<'f, 's> Owner<'f, 's> {
         }
         for holder in holders.iter().take(HOLDERS) {
             for node in function.mentions(&holder.root) {
-                let mention = Mention { function, releases };
+                let mention = Mention::by(function, releases);
                 let Some(own) = mention.of_holder(holder, node) else {
                     continue;
                 };
@@ -478,9 +478,19 @@ pub(crate) fn released(function: &FunctionContext<'_>, releases: Releases) -> BT
 struct Mention<'f, 's> {
     function: &'f FunctionContext<'s>,
     releases: Releases,
+    /// Whether it is of a variable that leads into what another one leads to.
+    within: bool,
 }
 
-impl Mention<'_, '_> {
+impl<'f, 's> Mention<'f, 's> {
+    fn by(function: &'f FunctionContext<'s>, releases: Releases) -> Self {
+        Self {
+            function,
+            releases,
+            within: false,
+        }
+    }
+
     /// What a mention does, and the function's own structure that has it behind that as well.
     fn of<'t>(&self, node: Node<'t>) -> (Use, Option<Holder>) {
         let own = self.does(node);
@@ -581,8 +591,37 @@ impl Mention<'_, '_> {
         match self.function.above(outermost(self.function, address)) {
             Some(list) if list.known_kind() == "argument_list" => self.given(list, true),
             Some(around) if around.known_kind() == "sizeof_expression" => Use::Used,
-            _ => Use::HandedOn,
+            Some(around) => self.taken_inside(around).unwrap_or(Use::HandedOn),
+            None => Use::HandedOn,
         }
+    }
+
+    /// What is done with a part whose address a variable of the function takes, and no other place:
+    /// `d = &ubi->dbg`. The whole stays the function's where nothing else than calls are given it.
+    fn taken_inside(&self, holder: Node<'_>) -> Option<Use> {
+        let place = match holder.known_kind() {
+            "init_declarator" => inner(holder.part("declarator")?),
+            "assignment_expression" if self.function.context.operator(holder) == b"=" => {
+                holder.part("left")?
+            }
+            _ => return None,
+        };
+        (!self.within && place.known_kind() == "identifier").then_some(())?;
+        let text = self.function.context.written(place);
+        let local = self.function.graph.local(&text).filter(|own| {
+            let plain = !own.lasting && !own.array;
+            plain && !self.function.graph.unseen.contains(&own.name)
+        })?;
+        let inside = Self {
+            within: true,
+            ..Self::by(self.function, self.releases)
+        };
+        let mut all = self.function.mentions(&local.name);
+        all.try_fold(Use::Used, |found, own| match inside.does(own) {
+            Use::Released | Use::HandedOn => None,
+            Use::Lent => Some(Use::Lent),
+            Use::Taken | Use::Asked | Use::Used => Some(found),
+        })
     }
 
     /// What a call does with an argument.
@@ -618,6 +657,15 @@ fn call_around<'t>(function: &FunctionContext<'t>, node: Node<'t>) -> Option<Nod
     let list = expressions.find(|own| own.known_kind() == "argument_list")?;
     let call = function.above(list);
     call.filter(|own| own.known_kind() == "call_expression")
+}
+
+/// The variable that a declarator declares: `p` of `*p`.
+fn inner(declarator: Node<'_>) -> Node<'_> {
+    let mut own = declarator;
+    while let Some(of) = own.part("declarator") {
+        own = of;
+    }
+    own
 }
 
 /// The node with the parentheses and casts around it.

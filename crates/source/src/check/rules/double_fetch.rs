@@ -404,7 +404,9 @@ fn is_used(function: &FunctionContext<'_>, second: &Fetch<'_>) -> bool {
             refused = refused || asked() && still(span(node));
         }
         let mut reads = function.reads(variable);
-        !refused && !is_held_down(function, second) && reads.any(|read| behind(read.span.start))
+        // Whoever finds what stays behind when the function is left uses it.
+        let mut used = || second.stays || reads.any(|read| behind(read.span.start));
+        !refused && !is_held_down(function, second) && used()
     };
     *second.used.get_or_init(look)
 }

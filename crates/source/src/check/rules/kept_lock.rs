@@ -155,7 +155,7 @@ impl Held<'_, '_> {
         let stops = |node: &Step| {
             let mut read = graph.effects_at(node).iter();
             let asks = read.any(|read| asked.contains(&read.span));
-            asks || self.lets_go(node) || self.is_given(node)
+            asks || self.lets_go(node) || self.is_lent(node)
         };
         if !self.untaken_ways().is_empty() && self.leaves_otherwise(faults, &stops) {
             return None;
@@ -163,7 +163,8 @@ impl Held<'_, '_> {
         let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
         let under = faults.iter().filter(under);
         let arms = under.flat_map(|own| own.arms.iter().copied());
-        let (on, behind) = match self.counts() {
+        // What tries first goes on with care: others let it go on ways of their own.
+        let (on, behind) = match self.counts() || self.tried {
             true => (graph.reached_any(arms, stops), HashSet::default()),
             false => {
                 let on = graph.reached_behind_any(own.iter().copied(), stops);

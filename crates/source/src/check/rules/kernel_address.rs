@@ -1,12 +1,16 @@
+use tree_sitter::Node;
+
 use crate::Direction;
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
 use crate::check::context::FunctionContext;
+use crate::check::forced::switches_space;
 use crate::check::kernel_members::kernel_member;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::expression::{Expression, Term};
+use crate::node::Parts as _;
 use crate::span::Span;
 use crate::types::Shape;
 
@@ -36,6 +40,63 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     for access in function.accesses.iter().chain(function.through) {
         out.extend(whole(function, access));
+    }
+    function.each_of(&["assignment_expression", "init_declarator"], |node| {
+        out.extend(kept_as_users(function, node));
+    });
+}
+
+/// An address of the kernel's, of a variable or of memory that the function allocates, that takes a place
+/// which is declared to hold one of the user's; a cast says that it is meant.
+fn kept_as_users(function: &FunctionContext<'_>, node: Node<'_>) -> Option<Violation> {
+    let (place, value) = match node.known_kind() {
+        "init_declarator" => (declared(node.part("declarator")?)?, node.part("value")?),
+        _ if function.context.operator(node) == b"=" => (node.part("left")?, node.part("right")?),
+        _ => return None,
+    };
+    matches!(value.known_kind(), "identifier" | "pointer_expression").then_some(())?;
+    let value = function.expression_of(value);
+    is_kernels_own(function, &value).then_some(())?;
+    let place = function.expression_of(place);
+    let of = space::type_of(function, &place)?;
+    matches!(of.shape, Shape::Pointer { user: true, .. }).then_some(())?;
+    // A copy may stand where the user's stood, and all of memory be the user's for a while.
+    let copied = |own: &Access<'_>| own.address == *place;
+    (!function.accesses.iter().any(copied) && !switches_space(function)).then_some(())?;
+    let file = function.file;
+    let message = format!(
+        "{} is declared to hold an address of the user's, and takes that of {}",
+        file.plain(place.span),
+        file.plain(value.span)
+    );
+    Some(file.violation(&INFO, value.span, "the kernel's address", message))
+}
+
+/// The variable that a declarator declares as a pointer.
+fn declared(declarator: Node<'_>) -> Option<Node<'_>> {
+    let pointer = declarator.known_kind() == "pointer_declarator";
+    declarator.part("declarator").filter(|_| pointer)
+}
+
+/// Whether it is where a variable of the function lies, or leads to memory that the function allocates.
+fn is_kernels_own(function: &FunctionContext<'_>, value: &Expression) -> bool {
+    let local = |place: &Expression| {
+        let name = place.root().name();
+        name.and_then(|name| function.local_at(name, place.span))
+    };
+    match &value.term {
+        Term::Address(place) => {
+            let led = |part: &Expression| {
+                let arrow = matches!(part.term, Term::Member { arrow: true, .. });
+                arrow || matches!(part.term, Term::Element { .. } | Term::Behind(_))
+            };
+            !place.any(&led) && local(place).is_some()
+        }
+        Term::Name(name) => {
+            local(value).is_some_and(|own| own.array)
+                || Allocation::of(function, name, value.span).is_some()
+        }
+        _ => false,
     }
 }
 

@@ -101,6 +101,15 @@ pub(super) fn locks(calls: &Calls) -> HashMap<String, Turn> {
     grouped(atomics.chain(locks))
 }
 
+/// Which kind of locks each call is of that takes one where nobody has it.
+pub(super) fn tried(calls: &Calls) -> HashMap<String, usize> {
+    let atomics = calls.atomics.iter().map(|own| &own.tries);
+    let all = atomics.chain(calls.locks.iter().map(|own| &own.tries));
+    let named = all.enumerate();
+    let named = named.flat_map(|(kind, own)| own.iter().map(move |name| (name.clone(), kind)));
+    named.collect()
+}
+
 /// The kinds of locks that may count things.
 pub(super) fn counting(calls: &Calls) -> BTreeSet<usize> {
     let atomics = calls.atomics.iter().map(|_| false);

@@ -45,7 +45,7 @@ impl OwnerName {
 impl Named {
     pub(super) fn of(calls: &Calls) -> Self {
         let locks = calls.lock_words.iter();
-        let locks = locks.flat_map(|own| [&own.takes, &own.lets_go]);
+        let locks = locks.flat_map(|own| [&own.takes, &own.lets_go].into_iter().chain(&own.tries));
         let owners = calls.owner_words.iter();
         let owners = owners.flat_map(|own| own.takes.iter().chain(&own.releases));
         Self {
@@ -74,6 +74,18 @@ impl CheckWords {
         let accesses = self.access(name).is_some() || self.in_window(name).is_some();
         let own = || self.turn_named(name, |own| own.counts);
         (!accesses).then(own).flatten()
+    }
+
+    /// What tells the locks apart that calls of such names try to take: `hci_dev_trylock()`.
+    pub(crate) fn try_named(&self, name: &str) -> Option<String> {
+        let tries = |own: &&LockWord| {
+            let word = own.tries.as_deref();
+            word.is_some_and(|tries| name.split('_').any(|part| part == tries))
+        };
+        let told = self.named.may_tell(name) && self.access(name).is_none();
+        let mut own = self.named.locks.iter().filter(tries);
+        told.then(|| own.find_map(|own| try_named(own, name)))
+            .flatten()
     }
 
     /// Whether the name of a call may say that it takes what another one lets go.
@@ -188,6 +200,17 @@ fn lock_named(words: &LockWord, name: &str) -> Option<(String, bool)> {
         false => front,
     };
     (!stem.trim().is_empty()).then_some((stem, *word == words.takes))
+}
+
+/// The same of a name with the word of those that may not take it.
+fn try_named(words: &LockWord, name: &str) -> Option<String> {
+    let tries = words.tries.as_deref()?;
+    let parts = name.split('_').map(|own| match own == tries {
+        true => words.takes.as_str(),
+        false => own,
+    });
+    let parts: Vec<&str> = parts.collect();
+    lock_named(words, &parts.join("_")).map(|(stem, _)| stem)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::calls::{Calls, Does, OfPages};
 use crate::hashed::{HashMap, HashSet};
 
 use super::CheckWords;
-use super::locking::counting;
+use super::locking::{counting, tried};
 
 /// What takes something that is its caller's own, and what gives that back.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub(super) struct Owned {
     installs: BTreeSet<String>,
     unlinks: BTreeSet<String>,
     files: BTreeMap<String, usize>,
+    /// Which argument leads to where a call puts memory of its caller's own.
+    places: HashMap<String, usize>,
     heaps: Heaps,
     pages: HashMap<String, OfPages>,
     unpins: BTreeSet<String>,
@@ -28,6 +30,8 @@ pub(super) struct Owned {
     counting: BTreeSet<usize>,
     /// What may give an error number and has taken no lock then.
     pub(super) fails: BTreeSet<String>,
+    /// What takes a lock of a kind where nobody has it.
+    tries: HashMap<String, usize>,
 }
 
 impl Owned {
@@ -50,11 +54,13 @@ impl Owned {
             installs: names(|does| does.installs),
             unlinks: names(|does| does.unlinks),
             files: files.collect(),
+            places: calls.each(|does| does.allocates_at),
             heaps: Heaps::of(calls),
             pages: calls.each(|does| does.pages),
             unpins: names(|does| does.unpins),
             drops_page: names(|does| does.drops_page),
             counting: counting(calls),
+            tries: tried(calls),
             fails: calls
                 .locks
                 .iter()
@@ -116,9 +122,20 @@ impl CheckWords {
         self.owned.takes.contains(name)
     }
 
+    /// The kind of locks that a call of that name takes one of where nobody has it, which it tells
+    /// by what is not 0.
+    pub(crate) fn lock_tried(&self, name: &str) -> Option<usize> {
+        self.owned.tries.get(name).copied()
+    }
+
     /// Whether what a lock of a kind lends may be kept where all goes well.
     pub(crate) fn counts_things(&self, kind: usize) -> bool {
         self.owned.counting.contains(&kind)
+    }
+
+    /// Which argument leads to where a call of that name puts the address of memory of its caller's own.
+    pub(crate) fn allocates_at(&self, name: &str) -> Option<usize> {
+        self.owned.places.get(name).copied()
     }
 
     /// Whether a call of that name makes a descriptor the program's.

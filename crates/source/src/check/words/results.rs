@@ -36,6 +36,8 @@ pub(crate) struct Results {
     of_types: HashSet<String>,
     /// What only looks at the bytes that it is given.
     looks: HashSet<String>,
+    /// What gives the error number that a pointer is.
+    error_number: HashSet<String>,
 }
 
 impl Results {
@@ -50,6 +52,7 @@ impl Results {
             gets: calls.each(|does| does.gets),
             of_types: calls.names(|does| does.of_types).into_iter().collect(),
             looks: calls.names(|does| does.looks).into_iter().collect(),
+            error_number: calls.names(|does| does.error_number).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
             fills_from: calls.each(|does| does.fills_from),
@@ -68,6 +71,11 @@ impl Results {
 }
 
 impl Results {
+    /// Whether a call of that name gives the error number that a pointer is.
+    pub(crate) fn gives_error_number(&self, name: &str) -> bool {
+        self.error_number.contains(name)
+    }
+
     /// What is known of the page of memory that a call of that name gives the address of.
     pub(crate) fn gives_page(&self, name: &str) -> Option<GivesPage> {
         self.gives_page.get(name).copied()
