@@ -15,8 +15,8 @@ use crate::hashed::{HashMap, HashSet};
 
 pub(crate) use atomic::Atomic;
 pub(crate) use handler::Handler;
-pub(crate) use heap::{Heap, OfPages};
-pub(crate) use parts::{PicksBit, Rounds, Touches};
+pub(crate) use heap::{Allocates, GivesPage, Heap, OfPages};
+pub(crate) use parts::{Fills, PicksBit, Rounds, Touches, Writes};
 
 /// Whether an access reads user memory or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -353,56 +353,6 @@ pub(crate) struct Shows {
     /// Which argument leads to where in the object it begins, and is moved on.
     #[serde(default)]
     pub(crate) position: Option<usize>,
-}
-
-/// Which arguments of a call say what it copies something into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Fills {
-    /// The address.
-    pub(crate) object: usize,
-    /// How many bytes from there; without it a string, up to the 0 behind it.
-    pub(crate) count: Option<usize>,
-    /// The address of what it copies.
-    pub(crate) from: Option<usize>,
-}
-
-/// Which arguments of a call say what string it writes, of which its result says how long it
-/// would be with room enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Writes {
-    /// The address.
-    pub(crate) object: usize,
-    /// How many bytes there are; none where it takes as many as it needs.
-    pub(crate) count: Option<usize>,
-    /// The format, behind which stands what it takes.
-    pub(crate) format: usize,
-}
-
-/// Which arguments of a call say how much memory it gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Allocates {
-    /// How many bytes.
-    #[serde(default)]
-    pub(crate) size: usize,
-    /// The object or the type whose size that is, where no argument says how many bytes.
-    pub(crate) object: Option<usize>,
-    /// How often that.
-    pub(crate) count: Option<usize>,
-    /// Whether every byte is 0.
-    #[serde(default)]
-    pub(crate) zeroed: bool,
-}
-
-/// What a call that gives a page of memory says of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct GivesPage {
-    /// Whether every byte is 0.
-    #[serde(default)]
-    pub(crate) zeroed: bool,
 }
 
 /// What a call does against speculation.

@@ -80,7 +80,7 @@ fn what_prints_or_is_given_another_member_lets_nothing_go() {
     ] {
         assert_eq!(said(call), ["kept-lock"], "{call}");
     }
-    for call in ["box_abort(b)", "box_release(&b->lock)"] {
+    for call in ["box_abort(b)", "box_finish(&b->lock)"] {
         assert_eq!(said(call), NONE, "{call}");
     }
 }

@@ -27,3 +27,28 @@ pub(crate) struct OfPages {
     #[serde(default)]
     pub(crate) pinned: bool,
 }
+
+/// Which arguments of a call say how much memory it gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Allocates {
+    /// How many bytes.
+    #[serde(default)]
+    pub(crate) size: usize,
+    /// The object or the type whose size that is, where no argument says how many bytes.
+    pub(crate) object: Option<usize>,
+    /// How often that.
+    pub(crate) count: Option<usize>,
+    /// Whether every byte is 0.
+    #[serde(default)]
+    pub(crate) zeroed: bool,
+}
+
+/// What a call that gives a page of memory says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivesPage {
+    /// Whether every byte is 0.
+    #[serde(default)]
+    pub(crate) zeroed: bool,
+}

@@ -36,3 +36,28 @@ pub(crate) struct Touches {
 fn one() -> u64 {
     1
 }
+
+/// Which arguments of a call say what it copies something into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fills {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes from there; without it a string, up to the 0 behind it.
+    pub(crate) count: Option<usize>,
+    /// The address of what it copies.
+    pub(crate) from: Option<usize>,
+}
+
+/// Which arguments of a call say what string it writes, of which its result says how long it
+/// would be with room enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Writes {
+    /// The address.
+    pub(crate) object: usize,
+    /// How many bytes there are; none where it takes as many as it needs.
+    pub(crate) count: Option<usize>,
+    /// The format, behind which stands what it takes.
+    pub(crate) format: usize,
+}

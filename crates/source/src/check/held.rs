@@ -495,11 +495,7 @@ impl<'f, 's> Held<'f, 's> {
         };
         let root = lock.root().name();
         let words = self.function.file.words;
-        // What lets something go of another name, and is given the lock itself, may mean it; a word
-        // has bits beside the one that is a lock.
-        let alone = self.taken.bit.is_none();
-        let ends = |takes: bool| !takes && alone && self.is_handed_itself(node, lock);
-        let locks = kind(words, &call.name).is_some_and(|(_, takes)| !ends(takes))
+        let locks = kind(words, &call.name).is_some()
             || words.locker(&call.name).is_some()
             || tried(words, &call.name).is_some();
         let waits = matches!(
@@ -513,12 +509,6 @@ impl<'f, 's> Held<'f, 's> {
             inside.any(|own| self.function.graph.name_of(own) == root)
         };
         !knows && root.is_none_or(names)
-    }
-
-    fn is_handed_itself(&self, node: &Step, lock: &Expression) -> bool {
-        let whole = self.function.expression(node.span);
-        let given = whole.as_ref().and_then(|own| own.call());
-        given.is_some_and(|(_, given)| given.contains(lock))
     }
 }
 
