@@ -6,15 +6,9 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod mistakes;
 
-const NONE: [&str; 0] = [];
+use mistakes::rules;
 
-/// What is said of these functions.
-fn rules(functions: &str) -> Vec<String> {
-    let found = mistakes::found(None, functions).into_iter();
-    let mut found: Vec<String> = found.map(|(rule, _)| rule).collect();
-    found.dedup();
-    found
-}
+const NONE: [&str; 0] = [];
 
 /// A write() of these statements.
 fn writes(statements: &str) -> Vec<String> {

@@ -112,30 +112,14 @@ impl Turn {
             tried: false,
         })
     }
-}
 
-impl Turn {
     /// Takes a lock where nobody has it: `if (!mutex_trylock(&d->lock)) return -EBUSY;`
-    fn of_tried(
-        function: &FunctionContext<'_>,
-        call: Node<'_>,
-        (node, kind): (usize, Kind),
-    ) -> Option<Self> {
-        let own = fate(function, &Fallible::of(function, call))?;
-        let told = !own.told && !own.arms.is_empty();
+    fn of_tried(function: &FunctionContext<'_>, call: Node<'_>, at: (usize, Kind)) -> Option<Self> {
+        let own = fate(function, &Fallible::of(function, call)).filter(|own| !own.told)?;
+        (!own.arms.is_empty()).then_some(())?;
         let arms = own.arms.into_iter().map(Arm::turned).collect();
-        told.then(|| Self {
-            node,
-            span: span(call),
-            name: String::from_utf8_lossy(function.called(call)).into_owned(),
-            kind,
-            takes: true,
-            lock: locks::given(function, call),
-            bit: None,
-            arms,
-            unclear: false,
-            tried: true,
-        })
+        let own = Self::on_arms(function, call, at, arms)?;
+        Some(Self { tried: true, ..own })
     }
 
     /// Counts something, or gives an error number: `err = dev_get_access(d); if (err) return err;`
@@ -148,6 +132,16 @@ impl Turn {
         let arms = own.arms;
         let told = !arms.is_empty() && !arms.iter().any(|arm| arm.negated);
         (told && is_given_back_alike(function, call, &kind)).then_some(())?;
+        Self::on_arms(function, call, (node, kind), arms)
+    }
+
+    /// Takes one on one side of each of these questions, and none on the other.
+    fn on_arms(
+        function: &FunctionContext<'_>,
+        call: Node<'_>,
+        (node, kind): (usize, Kind),
+        arms: Vec<Arm>,
+    ) -> Option<Self> {
         Some(Self {
             node,
             span: span(call),
