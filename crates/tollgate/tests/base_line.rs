@@ -7,7 +7,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 /// A folder with programs, a tree and what the script writes.
 struct Room(tempfile::TempDir);
@@ -265,6 +264,11 @@ fn what_gives_no_answer_is_told() {
 /// Whoever ends the script ends the program that it waits for.
 #[test]
 fn a_signal_ends_the_program_as_well() {
+    // Also one that comes while the program is being started.
+    (0..20).for_each(|_| signalled());
+}
+
+fn signalled() {
     let room = Room::new();
     room.program("old", "echo $$ > started; exec sleep 600");
     room.program("new", "exit 0");
@@ -278,14 +282,11 @@ fn a_signal_ends_the_program_as_well() {
     let number = loop {
         match fs::read_to_string(&started) {
             Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
-            _ => std::thread::sleep(Duration::from_millis(20)),
+            _ => std::thread::yield_now(),
         }
     };
-    let ended = Command::new("kill")
-        .arg(script.id().to_string())
-        .status()
-        .unwrap();
-    assert!(ended.success());
+    let own = rustix::process::Pid::from_child(&script);
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
     assert_eq!(script.wait().unwrap().code(), Some(2));
     assert!(!Path::new("/proc").join(number).exists());
 }
