@@ -54,9 +54,29 @@ fn a_lock_that_is_taken_in_one_of_two_ways_is_let_go_in_each_round() {
     for end in ["", "\tnote(b->port, \"wrote %zu\\n\", done);\n"] {
         let back = "\t\t\tmutex_unlock(&b->lock);\n";
         assert_eq!(rounds(back, end), NONE, "{end}");
+        assert_eq!(rounds("", end), ["kept-lock"], "{end}");
     }
     // Who is given the whole may let it go.
     assert_eq!(rounds("", "\tbox_done(b);\n"), NONE);
+}
+
+#[test]
+fn a_lock_that_is_tried_is_let_go_where_it_was_taken() {
+    let asked = |fault: &str, end: &str| {
+        writes(&format!(
+            "\tbool locked = mutex_trylock(&b->lock);\n\n\tif (!locked && file->f_flags & O_NONBLOCK)\n\t\treturn -EAGAIN;\n\
+             \tif (copy_from_user(&v, from, 4)) {{\n\t\tret = -EFAULT;\n{fault}\t\tgoto out;\n\t}}\n\
+             \tif (locked)\n\t\tb->level = v;\nout:\n{end}\treturn ret ? ret : count;"
+        ))
+    };
+    let back = "\tif (locked)\n\t\tmutex_unlock(&b->lock);\n";
+    assert_eq!(asked("", back), NONE);
+    let either = writes(
+        "\tif (mutex_trylock(&b->lock)) {\n\t\tret = 1;\n\t} else if (down_read_trylock(&b->port->sem)) {\n\
+         \t\tret = 2;\n\t} else {\n\t\treturn -EBUSY;\n\t}\n\tif (copy_from_user(&v, from, 4))\n\t\tgoto out;\n\
+         \tb->level = v;\nout:\n\tif (ret == 1)\n\t\tmutex_unlock(&b->lock);\n\telse\n\t\tup_read(&b->port->sem);\n\treturn count;",
+    );
+    assert_eq!(either, NONE);
 }
 
 #[test]

@@ -163,14 +163,15 @@ impl Held<'_, '_> {
         let under = |fault: &&Fault| fault.nodes.iter().any(|at| own.contains(at));
         let under = faults.iter().filter(under);
         let arms = under.flat_map(|own| own.arms.iter().copied());
-        // What tries first goes on with care: others let it go on ways of their own.
-        let (on, behind) = match self.counts() || self.tried {
+        let (on, behind) = match self.counts() {
             true => (graph.reached_any(arms, stops), HashSet::default()),
             false => {
                 let on = graph.reached_behind_any(own.iter().copied(), stops);
                 // Behind a fault that is asked for while it is held it is, whoever else comes
                 // to the same end without it.
                 let behind = graph.reached_any(arms.filter(|arm| on.contains(arm)), stops);
+                // What tries first goes on with care: others let it go on ways of their own.
+                let on = if self.tried { HashSet::default() } else { on };
                 (on, behind)
             }
         };
