@@ -101,9 +101,10 @@ fn may_give_back(function: &FunctionContext<'_>, call: &str) -> bool {
 pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
     let nodes = function.graph.nodes.iter().enumerate();
     let divides = nodes.filter_map(|(at, node)| match node.next.as_slice() {
-        [(Edge::If(condition, _), one), (Edge::If(..), other)] => {
-            Some((at, *condition, *one, *other))
-        }
+        [(Edge::If(condition, holds), one), (Edge::If(..), other)] => Some(match holds {
+            true => (at, *condition, *one, *other),
+            false => (at, *condition, *other, *one),
+        }),
         _ => None,
     });
     let own = divides
@@ -112,12 +113,20 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
             // What the function is called with is no error number of another's.
             let asked = function.graph.conditions.get(condition)?.reads.iter();
             let asked = asked.filter(|own| function.graph.places.as_local(**own).is_some());
-            let asked: Vec<usize> = asked.copied().chain(stored(function, node)).collect();
-            let fails = |from| gives_errors(function, from, &asked);
-            let (fault, success) = match (fails(one), fails(other)) {
+            let asked: Vec<usize> = asked.copied().collect();
+            let stored = stored(function, node);
+            let held = [asked, stored.clone()].concat();
+            let fails = |from, held: &[usize]| gives_errors(function, from, held);
+            let (fault, success) = match (fails(one, &held), fails(other, &held)) {
                 (true, false) => (one, other),
                 (false, true) => (other, one),
-                _ => return None,
+                // What was asked is an error number on one side alone: `if (ret < 0) return ret; return ret;`
+                (true, true) => match error_side(function, condition)? {
+                    true if !fails(other, &stored) => (one, other),
+                    false if !fails(one, &stored) => (other, one),
+                    _ => return None,
+                },
+                (false, false) => return None,
             };
             let arm = Arm {
                 fork: node,
@@ -132,6 +141,23 @@ pub(crate) fn failures(function: &FunctionContext<'_>) -> Vec<Failure> {
             })
         });
     own.collect()
+}
+
+/// On which side of a condition the variable is an error number that it asks for one: `ret`, `ret < 0`.
+fn error_side(function: &FunctionContext<'_>, condition: usize) -> Option<bool> {
+    let own = function.asked(function.graph.conditions.get(condition)?)?;
+    match &own.term {
+        Term::Name(_) => Some(true),
+        Term::Unary(operator, of) if operator == "!" && of.name().is_some() => Some(false),
+        Term::Binary(left, operator, right) if left.name().is_some() && right.is_zero() => {
+            match operator.as_str() {
+                "<" | "!=" => Some(true),
+                ">=" | "==" => Some(false),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
 /// The places that take an error number right before a way divides: `ret = -EINVAL; if (a) goto out;`

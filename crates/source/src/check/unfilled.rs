@@ -1,4 +1,5 @@
-//! Variables that a function of the file fills unless what it reads from the user faults.
+//! Variables that a function of the file fills unless what it reads from the user faults, and those
+//! that a number of a text is read into.
 
 use tollgate_defect::answer;
 use tree_sitter::Node;
@@ -24,7 +25,38 @@ pub(crate) fn unfilled<'f>(
     function: &'f FunctionContext<'_>,
     call: &Fallible<'_>,
 ) -> Option<Unfilled<'f>> {
-    if !call.helper || function.graph.computed {
+    if !call.helper {
+        return None;
+    }
+    unasked(function, call, |at| leaves(function, call, at))
+}
+
+/// The same of a call that puts the number of a text into one of its arguments, and leaves that
+/// as it is where the text is none: `err = kstrtoint(text, 0, &v); use(v); return err;`
+pub(crate) fn unread_number<'f>(
+    function: &'f FunctionContext<'_>,
+    call: Node<'_>,
+) -> Option<Unfilled<'f>> {
+    let words = function.file.words;
+    let name = function.callee(call)?;
+    let own = words
+        .results()
+        .gives_zero_or_an_error(name)
+        .then_some(name)?;
+    let parsed = || words.parses(own).filter(|own| !own.all);
+    let into = words
+        .fetches(own)
+        .or_else(|| parsed().map(|own| own.into))?;
+    unasked(function, &Fallible::of(function, call), |at| at == into)
+}
+
+/// The variable that a call is given to fill in a place in which it may leave it as it is.
+fn unasked<'f>(
+    function: &'f FunctionContext<'_>,
+    call: &Fallible<'_>,
+    leaves: impl Fn(usize) -> bool,
+) -> Option<Unfilled<'f>> {
+    if function.graph.computed {
         return None;
     }
     let result = taken(function, call.node)?.effect;
@@ -34,7 +66,7 @@ pub(crate) fn unfilled<'f>(
     let mut given = given.filter_map(|(at, own)| Some((at, variable(function, own)?)));
     given.find_map(|(at, local)| {
         let used = used(function, call, (result, local))?;
-        let own = has_no_value(function, local, call.span) && leaves(function, call, at);
+        let own = has_no_value(function, local, call.span) && leaves(at);
         own.then_some(Unfilled { local, used })
     })
 }

@@ -7,6 +7,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::space;
 use crate::check::told_less::{ToldLess, told_less, told_less_by};
+use crate::check::unasked_room::{UnaskedRoom, unasked_room};
 use crate::expression::{Expression, Term};
 use crate::flow::Effect;
 use crate::node::Parts as _;
@@ -49,6 +50,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         };
         out.extend(told.or_else(beside));
     }
+    out.extend(unasked_room(function).map(|own| whole(function, &own)));
     for call in function.calls {
         let told = told_less_by(function, *call).zip(function.callee(*call));
         out.extend(told.map(|(own, name)| beside(function, (span(*call), name), &own)));
@@ -83,6 +85,20 @@ fn goes_on(function: &FunctionContext<'_>, access: &Access<'_>) -> Option<Violat
     violation.confidence = Confidence::Medium;
     violation.related.push(file.mark(own.by, "so far behind"));
     Some(violation)
+}
+
+/// Bytes of a read() that nothing holds against how many the program has asked for.
+fn whole(function: &FunctionContext<'_>, own: &UnaskedRoom<'_, '_>) -> Violation {
+    let (file, access) = (function.file, own.access);
+    let message = format!(
+        "{}() writes to {}, and nothing asks how many bytes {} says that it has",
+        access.word.name,
+        file.plain(access.user),
+        own.count
+    );
+    let mut violation = file.violation(&INFO, access.span, "more than there may be", message);
+    violation.confidence = Confidence::Medium;
+    violation
 }
 
 /// One value of more bytes than the argument of the only command of a case has: `put_user(n, (long __user

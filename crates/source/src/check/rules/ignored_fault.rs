@@ -9,7 +9,7 @@ use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
 use crate::check::told_done::is_told_done;
 use crate::check::unasked_length::unasked_length;
-use crate::check::unfilled::unfilled;
+use crate::check::unfilled::{unfilled, unread_number};
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
 use crate::node::Parts as _;
@@ -64,6 +64,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     }
     dropped(function, out);
     unasked_helpers(function, out);
+    unasked_numbers(function, out);
     unasked_lengths(function, out);
 }
 
@@ -98,6 +99,25 @@ fn unasked_helpers(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         );
         let label = "may leave it without a value";
         let mut violation = file.violation(&INFO, call.span, label, message);
+        violation.related.push(file.mark(own.used, "used here"));
+        out.push(violation);
+    }
+}
+
+/// What the number of a text is read into, used before anything asks whether it had one.
+fn unasked_numbers(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    for call in function.calls {
+        let Some(own) = unread_number(function, *call) else {
+            continue;
+        };
+        let file = function.file;
+        let message = format!(
+            "{} is used before anything asks what {}() gives, which leaves it without a value where the text is no number",
+            own.local.name,
+            String::from_utf8_lossy(function.called(*call))
+        );
+        let label = "may leave it without a value";
+        let mut violation = file.violation(&INFO, span(*call), label, message);
         violation.related.push(file.mark(own.used, "used here"));
         out.push(violation);
     }
@@ -181,7 +201,9 @@ fn dropped(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let asks_more = |call: &Node<'_>| {
         let callee = function.called(*call);
         let name = answer::text(callee);
+        let number = |name: &str| words.parses(name).is_some_and(|own| !own.all);
         words.must_use(callee) && name.is_none_or(|name| words.access(name).is_none())
+            || name.is_some_and(number)
     };
     for call in calls.filter(asks_more) {
         let name = String::from_utf8_lossy(function.called(call)).into_owned();

@@ -7,6 +7,7 @@ use crate::check::counted_again::counted_again;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::moved_by_call::{moved_by_call, moved_by_part};
 use crate::check::moved_too_far::too_far;
+use crate::check::position_set::position_set;
 use crate::check::position_twice::{Twice, position_twice};
 use crate::check::rule::{Look, Rule};
 use crate::check::tokens::parameter_spans;
@@ -35,6 +36,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     moved_past(function, out);
     added_again(function, out);
     moved_by_itself(function, out);
+    set_anew(function, out);
     let calls = function.calls.iter();
     let twice = calls.filter_map(|call| position_twice(function, *call));
     out.extend(twice.map(|own| counted_twice(function, &own)));
@@ -121,6 +123,25 @@ fn moved_by_itself(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .push(file.mark(own.besides, "not counted there"));
         violation
     }));
+}
+
+/// A position that is set to how much was copied, and not moved on by it.
+fn set_anew(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    let position = unbounded::position(function);
+    let Some(own) = position_set(function, position.as_deref()) else {
+        return;
+    };
+    let file = function.file;
+    let message = format!(
+        "{} becomes {}, which is how much was copied from there on",
+        file.plain(own.position),
+        file.plain(own.by)
+    );
+    let mut violation = file.violation(&INFO, own.set, "not moved on", message);
+    violation
+        .related
+        .push(file.mark(own.copy, "begins behind the front"));
+    out.push(violation);
 }
 
 /// An object that begins at a position already which the call adds to it.

@@ -1,6 +1,7 @@
 use tollgate_defect::answer;
 use tree_sitter::Node;
 
+use crate::check::accesses::Access;
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::range::{declared_type, file_array_type, file_scalar_type};
@@ -227,13 +228,38 @@ fn checked(function: &FunctionContext<'_>, call: Node<'_>) -> Option<Violation> 
     let checks = function.file.words.checks_range(name);
     let address = argument(function, call, 0).filter(|_| checks)?;
     let name = String::from_utf8_lossy(name).into_owned();
-    wrong(
-        function,
-        call,
-        &name,
-        &address,
-        &argument(function, call, 1)?,
-    )
+    let size = argument(function, call, 1)?;
+    let told = wrong(function, call, &name, &address, &size);
+    told.or_else(|| checked_for_another(function, call, &address, &size))
+}
+
+/// `access_ok(from, sizeof(p))`, where as many bytes are copied from there to where `p` leads as
+/// something else says.
+fn checked_for_another(
+    function: &FunctionContext<'_>,
+    call: Node<'_>,
+    address: &Expression,
+    size: &Expression,
+) -> Option<Violation> {
+    let Term::SizeOf(of) = &size.term else {
+        return None;
+    };
+    let pointer = of.name()?;
+    let there = |own: &&Access<'_>| own.address == *address.uncast().1;
+    let access = function.accesses.iter().find(there)?;
+    let value = function.expression_of(access.value_node);
+    let other = access
+        .bytes
+        .as_ref()
+        .is_some_and(|bytes| bytes.uncast().1 != size);
+    let leads = front(value.uncast().1) == Some(pointer);
+    (other && leads && points(function, pointer, span(call))).then_some(())?;
+    let file = function.file;
+    let message = format!(
+        "{}() is given sizeof({pointer}), the size of the pointer and not of what is copied there",
+        String::from_utf8_lossy(function.called(call))
+    );
+    Some(file.violation(&INFO, span(call), "the size of a pointer", message))
 }
 
 fn argument(function: &FunctionContext<'_>, call: Node<'_>, at: usize) -> Option<Expression> {
