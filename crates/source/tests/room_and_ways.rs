@@ -141,3 +141,49 @@ fn what_is_checked_is_as_large_as_what_is_copied() {
     assert!(own.contains(&"sizeof-pointer".to_owned()), "{own:?}");
     assert_eq!(checked("args->length"), NONE);
 }
+
+#[test]
+fn each_members_own_pointer_is_checked() {
+    let puts = |range: &str, second: &str| {
+        rules(&format!(
+            "struct lists {{ int __user *indices; int __user *sizes; int from, to; }};\n\
+             int lists_put(struct buffer *b, struct lists *l, int i)\n{{\n\
+             \tif (!user_write_access_begin({range}))\n\t\treturn -EFAULT;\n\
+             \tunsafe_put_user(b->index, &l->indices[i], fault);\n\tunsafe_put_user(b->total, {second}, fault);\n\
+             \tuser_write_access_end();\n\treturn 0;\nfault:\n\tuser_write_access_end();\n\treturn -EFAULT;\n}}\n"
+        ))
+    };
+    for range in [
+        "&l->indices[i], sizeof(int)",
+        "&l->indices[i], sizeof(b->index)",
+    ] {
+        assert_eq!(
+            puts(range, "&l->sizes[i]"),
+            ["outside-checked-range"],
+            "{range}"
+        );
+    }
+    assert_eq!(
+        puts("l->indices, 2 * sizeof(int)", "l->sizes + 1"),
+        ["outside-checked-range"]
+    );
+    let two = "&l->indices[i], 2 * sizeof(int)";
+    assert_eq!(puts(two, "&l->indices[i + 1]"), NONE);
+}
+
+#[test]
+fn an_end_has_room_whichever_way_memory_came() {
+    let ends = |size: &str| {
+        rules(&format!(
+            "struct open {{ char *before; struct mutex lock; }};\n\
+             static ssize_t open_write_iter(struct kiocb *iocb, struct iov_iter *iter)\n{{\n\
+             \tstruct open *o = iocb->ki_filp->private_data;\n\tssize_t len = iov_iter_count(iter);\n\tchar *buf;\n\n\
+             \tbuf = o->before;\n\tif (buf)\n\t\tmutex_lock(&o->lock);\n\telse\n\t\tbuf = kmalloc({size}, GFP_KERNEL);\n\
+             \tif (!buf)\n\t\treturn -ENOMEM;\n\tif (copy_from_iter(buf, len, iter) != len) {{\n\t\tlen = -EFAULT;\n\
+             \t\tgoto out;\n\t}}\n\tbuf[len] = 0;\n\topen_take(o, buf);\nout:\n\tif (buf == o->before)\n\
+             \t\tmutex_unlock(&o->lock);\n\telse\n\t\tkfree(buf);\n\treturn len;\n}}\n"
+        ))
+    };
+    assert_eq!(ends("len"), ["beyond-array"]);
+    assert_eq!(ends("len + 1"), NONE);
+}

@@ -7,6 +7,7 @@ use crate::span::Span;
 use super::context::FunctionContext;
 use super::limit::{Limit, limits};
 use super::linear::Linear;
+use super::past_array::reaches;
 use super::{apart, space, unbounded};
 
 /// So much is no bound of a number of elements.
@@ -71,14 +72,31 @@ impl Allocation {
             *own == local.name && none.is_none_or(|own| !own.is_null())
         });
         let (_, place) = values.next()?;
-        let value = function
-            .expression(place)
-            .filter(|_| place.end <= at.start)?;
+        (place.end <= at.start && values.next().is_none()).then_some(())?;
+        Self::taken(function, place)
+    }
+
+    /// What the variable is given on some way to a place, whatever it is given on others.
+    pub(crate) fn all(function: &FunctionContext<'_>, name: &str, at: Span) -> Vec<Self> {
+        let graph = function.graph;
+        let local = graph.local(name).filter(|own| !own.array && !own.lasting);
+        let Some(local) = local else {
+            return Vec::new();
+        };
+        let values = graph
+            .assignments()
+            .filter(|(own, value)| *own == local.name && value.end <= at.start);
+        let own = values.filter_map(|(_, value)| Self::taken(function, value));
+        own.filter(|own| reaches(function, name, own.place, at))
+            .collect()
+    }
+
+    /// What a call gives whose value a variable takes.
+    fn taken(function: &FunctionContext<'_>, place: Span) -> Option<Self> {
+        let value = function.expression(place)?;
         let (callee, arguments) = value.uncast().1.call()?;
         let words = function.file.words;
-        let whole = values.next().is_none();
-        let page = words.results().gives_page(callee);
-        if let Some(page) = page.filter(|_| whole) {
+        if let Some(page) = words.results().gives_page(callee) {
             return Some(Self {
                 place,
                 size: Size::Page,
@@ -86,7 +104,7 @@ impl Allocation {
                 zeroed: page.zeroed,
             });
         }
-        let known = words.allocates(callee).filter(|_| whole)?;
+        let known = words.allocates(callee)?;
         let size = match known.object {
             Some(at) => Size::Of(arguments.get(at)?.clone()),
             None => Size::Bytes(arguments.get(known.size)?.clone()),

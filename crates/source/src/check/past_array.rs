@@ -95,13 +95,16 @@ impl<'e> Sum<'e> {
 }
 
 /// Whether a variable holds at a place on some way what it took in another one.
-fn reaches(function: &FunctionContext<'_>, name: &str, taken: Span, at: Span) -> bool {
+pub(crate) fn reaches(function: &FunctionContext<'_>, name: &str, taken: Span, at: Span) -> bool {
     let graph = function.graph;
     // What is done at a node is done before its call.
     let last = |node: &Step| {
         let mut effects = graph.effects_at(node).iter().rev();
         effects.find_map(|effect| match &effect.kind {
-            EffectKind::Write(write) => (graph.name_of(effect) == name).then_some(write.value),
+            // What is put behind a pointer leaves it where it is.
+            EffectKind::Write(write) if graph.is_whole(effect) => {
+                (graph.name_of(effect) == name).then_some(write.value)
+            }
             _ => None,
         })
     };
@@ -110,5 +113,6 @@ fn reaches(function: &FunctionContext<'_>, name: &str, taken: Span, at: Span) ->
     let from: Vec<usize> = from.map(|(at, _)| at).collect();
     let mut on = graph.reached_behind_any(from.iter().copied(), |node| last(node).is_some());
     on.extend(from);
-    graph.nodes_in(at).any(|at| on.contains(&at))
+    let mut there = graph.nodes_in(at).chain(graph.touching(at));
+    there.any(|at| on.contains(&at))
 }

@@ -415,15 +415,20 @@ fn allocated(
     node: Node<'_>,
 ) -> Option<(String, Mark)> {
     let name = array.name()?;
-    let memory = Allocation::of(function, name, span(node))?;
-    let of_bytes = space::element(function, array) == Some(1);
-    let whole =
-        of_bytes && memory.is_of(number) && !changed(function, number, memory.place, span(node));
+    let of_bytes = || space::element(function, array) == Some(1);
+    let own = |memory: &Allocation| {
+        memory.is_of(number) && !changed(function, number, memory.place, span(node))
+    };
+    let only = Allocation::of(function, name, span(node));
+    let mut all = match only {
+        Some(only) => vec![only],
+        None => Allocation::all(function, name, span(node)),
+    }
+    .into_iter();
+    let memory = all.find(|memory| own(memory) && of_bytes())?;
     let file = function.file;
-    whole.then(|| {
-        let number = file.plain(number.span);
-        let told =
-            format!("{number} bytes were allocated, and {name}[{number}] is the one behind them");
-        (told, file.mark(memory.place, "allocated here"))
-    })
+    let number = file.plain(number.span);
+    let told =
+        format!("{number} bytes were allocated, and {name}[{number}] is the one behind them");
+    Some((told, file.mark(memory.place, "allocated here")))
 }

@@ -10,11 +10,13 @@ use crate::check::moved::{self, Checked};
 use crate::check::paths::Open;
 use crate::check::range::{Range, checks_range, declared_type, is_picked, is_related, member};
 use crate::check::rule::{Look, Rule};
+use crate::check::space;
 use crate::expression::{Expression, Term};
 use crate::flow::{Action, Begin, EffectKind, Inside, Node, Opening};
 use crate::model::Reach;
 use crate::node::Parts as _;
 use crate::span::Span;
+use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
     info: &INFO,
@@ -143,6 +145,9 @@ fn outside(
     let (what, confidence) = if let Some(through) = through.filter(|_| root == range.root) {
         let through = function.file.plain(through.span);
         (format!("{text} lies behind {through}"), Confidence::High)
+    } else if let Some(checked) = other_pointer(function, range, address.uncast().1) {
+        let checked = function.file.plain(checked);
+        (format!("{text} is not in {checked}"), Confidence::Medium)
     } else if root == range.root {
         let beyond = match reach {
             Reach::Element(index) if object == root => range
@@ -189,6 +194,39 @@ fn outside(
         range.words()
     );
     Some(violation(function, place, message, confidence))
+}
+
+/// The member that leads to what the begin has checked, where an address is what another member of the
+/// same object leads to: `&d->sizes[i]`, and `&d->indices[i]` was checked.
+fn other_pointer(
+    function: &FunctionContext<'_>,
+    range: &Range,
+    address: &Expression,
+) -> Option<Span> {
+    let (checked, _) = range.parts()?;
+    let (own, checked) = (
+        leading_member(address)?,
+        leading_member(checked.uncast().1)?,
+    );
+    let apart = own != checked && own.root() == checked.root();
+    let pointer = |place| {
+        let of = space::type_of(function, place);
+        of.is_some_and(|of| matches!(of.shape, Shape::Pointer { .. }))
+    };
+    (apart && pointer(own) && pointer(checked)).then_some(checked.span)
+}
+
+/// The member whose value an address is, or an element behind.
+fn leading_member(address: &Expression) -> Option<&Expression> {
+    match &address.term {
+        Term::Member { .. } => Some(address),
+        Term::Address(inner) => match &inner.term {
+            Term::Element { array, .. } => leading_member(array),
+            _ => None,
+        },
+        Term::Binary(left, operator, _) if operator == "+" => leading_member(left),
+        _ => None,
+    }
 }
 
 fn violation(
