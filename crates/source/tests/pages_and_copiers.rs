@@ -142,6 +142,38 @@ fn fewer_pages_are_found_than_were_asked_for() {
 }
 
 #[test]
+fn an_error_number_is_no_number_of_pages() {
+    let pin = "\tgot = pin_user_pages_fast((unsigned long)u, 1, FOLL_WRITE, &page);\n";
+    let many = "\tgot = get_user_pages_fast((unsigned long)u, n, FOLL_WRITE, d->pages);\n";
+    let wrong = [
+        format!("{pin}\tif (!got)\n\t\treturn -EFAULT;\n\terr = start(d, page);"),
+        format!("{pin}\tif (got == 0)\n\t\tgoto out;\n\tgot = start(d, page);\nout:\n\treturn got;"),
+        format!("{pin}\tif (got)\n\t\terr = start(d, page);"),
+        format!("{many}\tif (!got)\n\t\treturn -EFAULT;\n\td->first = d->pages[0];\n\td->npages = got;"),
+        "\tif (!pin_user_pages_fast((unsigned long)u, 1, 0, &page))\n\t\treturn -EFAULT;\n\terr = start(d, page);".to_owned(),
+    ];
+    for wrong in wrong {
+        assert_eq!(
+            given("misread-result", &wrong),
+            ["misread-result"],
+            "{wrong}"
+        );
+    }
+    let right = [
+        format!("{pin}\tif (got < 0)\n\t\treturn got;\n\terr = start(d, page);"),
+        format!("{pin}\tif (got != 1)\n\t\treturn -EFAULT;\n\terr = start(d, page);"),
+        format!("{pin}\tif (!got)\n\t\treturn -EFAULT;\n\tif (got < 0)\n\t\treturn got;\n\terr = start(d, page);"),
+        format!("{pin}\tif (!got)\n\t\treturn -EFAULT;\n\tif (is_failed(got))\n\t\treturn got;\n\terr = start(d, page);"),
+        format!("{many}\tif (!got)\n\t\tgot = -EFAULT;\n\treturn got;"),
+        format!("{many}\tif (got)\n\t\terr = got == n ? 0 : -EFAULT;\n\td->first = d->pages[0];"),
+        "\tif (!get_user_pages_fast_only((unsigned long)u, 1, 0, &page))\n\t\treturn -EFAULT;\n\terr = start(d, page);".to_owned(),
+    ];
+    for right in right {
+        assert_eq!(given("misread-result", &right), NONE, "{right}");
+    }
+}
+
+#[test]
 fn a_socket_that_is_locked_fast_is_locked_by_its_spinlock() {
     for wrong in [
         "\tslow = lock_sock_fast(d->sk);\n\terr = put_user(d->left, (int __user *)u);\n\tunlock_sock_fast(d->sk, slow);",

@@ -23,5 +23,8 @@ pub(crate) struct Handler {
     pub(crate) position: Option<usize>,
     /// Which argument is the program's address where that one is a pointer, from 0.
     pub(crate) buffer: Option<usize>,
+    /// Whether the program writes there, and is told how many bytes were taken.
+    #[serde(default)]
+    pub(crate) writes: bool,
     pub(crate) reason: String,
 }

@@ -26,6 +26,9 @@ pub(crate) struct OfPages {
     /// Whether it pins them.
     #[serde(default)]
     pub(crate) pinned: bool,
+    /// Whether it gives 0 where it fails, and no error number.
+    #[serde(default)]
+    pub(crate) never_negative: bool,
 }
 
 /// Which arguments of a call say how much memory it gives.

@@ -15,6 +15,7 @@ mod allow;
 mod apart;
 mod arms;
 mod as_many;
+mod as_pages;
 mod as_string;
 mod as_truth;
 mod asked;
@@ -205,6 +206,7 @@ mod untaken;
 mod valued;
 mod whole_for_part;
 pub(crate) mod words;
+mod zero_answer;
 
 pub use checker::{Before, Checker};
 pub use checks::{Checks, FileSkipped, KeptChecks, Located, Log};

@@ -2,6 +2,7 @@ use std::cell::OnceCell;
 
 use tree_sitter::Node;
 
+use crate::check::as_pages::{AsPages, as_pages};
 use crate::check::as_truth::as_truths;
 use crate::check::carried::{
     assigned, given, given_back, handed_on, is_asked_for_errors, takes_errors,
@@ -90,6 +91,7 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
             .map(|own| all_taken(function, own)),
     );
     out.extend(short_pins(function).iter().map(|own| fewer(function, own)));
+    out.extend(as_pages(function).iter().map(|own| none(function, own)));
     let strings = refused(function).into_iter();
     out.extend(strings.map(|own| no_string(function, &own)));
     for call in function.calls {
@@ -406,6 +408,21 @@ fn fewer(function: &FunctionContext<'_>, own: &ShortPins) -> Violation {
     let mut violation = file.violation(&INFO, own.kept, "as many as were asked for", message);
     violation.confidence = Confidence::Medium;
     violation.related.push(file.mark(own.found, "found here"));
+    violation
+}
+
+/// An error number that counts as pages.
+fn none(function: &FunctionContext<'_>, own: &AsPages) -> Violation {
+    let file = function.file;
+    let message = format!(
+        "{}() gives an error number where it fails, and nothing asks more of that than whether it is 0: it counts as pages",
+        own.by
+    );
+    let mut violation = file.violation(&INFO, own.test, "an error number passes", message);
+    if !own.test.contains(own.found) {
+        violation.related.push(file.mark(own.found, "found here"));
+    }
+    violation.confidence = Confidence::Medium;
     violation
 }
 

@@ -4,6 +4,7 @@ use crate::check::context::FunctionContext;
 use crate::check::dropped_answer::{Dropped, dropped};
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
+use crate::check::zero_answer::{ZeroAnswer, zero_answer};
 use crate::flow::{EffectKind, Local};
 use crate::lex::{Token, TokenKind};
 use crate::span::Span;
@@ -26,6 +27,7 @@ const INFO: RuleInfo = RuleInfo {
 const MOST: usize = 16;
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
+    out.extend(zero_answer(function).map(|own| untold(function, &own)));
     let writes = |own: &Access<'_>| own.word.direction == Direction::Write;
     let mut accesses = function.accesses.iter().chain(function.through);
     if !accesses.any(writes) {
@@ -46,6 +48,22 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
         }
     }
     out.extend(dropped(function).iter().map(|own| instead(function, own)));
+}
+
+/// A write() of which no way says how much it took.
+fn untold(function: &FunctionContext<'_>, own: &ZeroAnswer) -> Violation {
+    let message = format!(
+        "where all goes well this write() gives 0 and never {}, so that the program writes the same again",
+        own.count
+    );
+    let file = function.file;
+    let mut violation = file.violation(&INFO, own.given, "0 where all goes well", message);
+    if !own.given.contains(own.fetched) {
+        violation
+            .related
+            .push(file.mark(own.fetched, "what was written is fetched here"));
+    }
+    violation
 }
 
 /// What is worked out in one variable where another one goes to the user.
