@@ -23,7 +23,7 @@ fn read(statements: &str) -> Vec<String> {
 fn a_structure_is_copied_into_what_goes_out() {
     let of = |set: &str, copy: &str, out: &str| {
         read(&format!(
-            "\tbuf = kmalloc(72, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n{set}{copy}{out}\tkfree(buf);"
+            "\tif (count < 72)\n\t\treturn -EINVAL;\n\tbuf = kmalloc(72, GFP_KERNEL);\n\tif (!buf)\n\t\treturn -ENOMEM;\n{set}{copy}{out}\tkfree(buf);"
         ))
     };
     let part = "\th.kind = d->kind;\n";
