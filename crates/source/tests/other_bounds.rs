@@ -306,7 +306,7 @@ fn a_helper_that_bounds_what_it_copies_is_given_any_number() {
              \tif (copy_from_user(to, u, room))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n\
              static ssize_t f(struct file *file, const char __user *u, size_t n, loff_t *at)\n{{\n\
              \tstruct note note = {{}};\n\tint err = take(&note, n, u, n);\n\n\tif (err)\n\t\treturn err;\n\
-             \treturn keep(&note);\n}}\n\
+             \tkeep(&note);\n\treturn n;\n}}\n\
              static const struct file_operations fops = {{ .write = f }};\n"
         ))
     };

@@ -116,7 +116,7 @@ fn what_holds_for_less_bounds_nothing_in_its_else() {
 fn results_are_asked_for_what_they_may_be() {
     let from = |text: &str| {
         write(&format!(
-            "\tlong value;\n\tint ret;\n\n\tret = kstrtol_from_user(u, count, 10, &value);\n{text}\n\tset(d, value);"
+            "\tlong value;\n\tint ret;\n\n\tret = kstrtol_from_user(u, count, 10, &value);\n{text}\n\tset(d, value);\n\tdone = count;"
         ))
     };
     assert_eq!(
@@ -378,7 +378,7 @@ fn what_a_drm_ioctl_is_given_is_the_users() {
 
 #[test]
 fn memchr_goes_through_the_users_bytes() {
-    let found = write("\tif (memchr(u, 'V', count))\n\t\td->used = 1;");
+    let found = write("\tif (memchr(u, 'V', count))\n\t\td->used = 1;\n\tdone = count;");
     assert_eq!(found, ["user-pointer-dereferenced"]);
     assert_eq!(
         write("\tif (memchr(d->buf, 'V', ROOM))\n\t\td->used = 1;"),
