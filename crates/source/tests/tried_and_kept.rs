@@ -209,3 +209,65 @@ fn what_gives_an_error_pointer_is_compared_with_null() {
     assert_eq!(asked(call, "IS_ERR(data)"), NONE);
     assert_eq!(asked("transaction_of(file)", "!data"), NONE);
 }
+
+#[test]
+fn a_lock_that_the_caller_has_is_taken_again_and_kept() {
+    let waits = |first: &str, fault: &str| {
+        writes(&format!(
+            "{first}\tret = wait_event_interruptible(b->port->wait, b->last);\n\tmutex_lock(&b->lock);\n\tif (ret)\n\t\treturn ret;\n\
+             \tif (copy_from_user(&v, from, 4)) {{\n{fault}\t\treturn -EFAULT;\n\t}}\n\tb->level = v;\n\treturn count;"
+        ))
+    };
+    let end = "\tmutex_unlock(&b->lock);\n";
+    assert_eq!(waits(end, ""), NONE);
+    // One that a condition lets go is not known to be the caller's.
+    let some = "\tif (b->level)\n\t\tmutex_unlock(&b->lock);\n";
+    let last = "\t\tmutex_unlock(&b->lock);\n";
+    assert_eq!(waits(some, last), NONE);
+    assert_eq!(
+        writes(
+            "\tmutex_lock(&b->lock);\n\tif (copy_from_user(&v, from, 4))\n\t\treturn -EFAULT;\n\tb->level = v;\n\
+             \tmutex_unlock(&b->lock);\n\tnote(b->port, \"%u\", v);\n\tmutex_lock(&b->lock);\n\tb->last = v;\n\
+             \tmutex_unlock(&b->lock);\n\treturn count;"
+        ),
+        ["kept-lock"]
+    );
+}
+
+#[test]
+fn a_lock_that_is_dropped_for_the_access_is_let_go_behind_the_rounds() {
+    assert_eq!(
+        writes(
+            "\tret = box_lock_interruptible(b);\n\tif (ret)\n\t\treturn ret;\n\twhile (done < count) {\n\
+             \t\tmutex_unlock(&b->lock);\n\t\tret = copy_from_user(&v, from + done, 4) ? -EFAULT : 0;\n\t\tmutex_lock(&b->lock);\n\
+             \t\tif (ret)\n\t\t\tgoto out;\n\t\tb->level = v;\n\t\tdone += 4;\n\t}\nout:\n\tmutex_unlock(&b->lock);\n\
+             \treturn done ? done : ret;"
+        ),
+        NONE
+    );
+}
+
+/// An ioctl() that gives the program a descriptor of what it made, and these statements behind a fault.
+fn hands_out(made: &str, fault: &str) -> Vec<String> {
+    rules(&format!(
+        "struct ask {{ __u32 fd; __u32 line; }};\n\
+         static long box_ioctl(struct file *file, unsigned int cmd, unsigned long arg)\n{{\n\
+         \tstruct box *b = file->private_data;\n\tstruct line *l;\n\tstruct file *own;\n\tstruct ask ask;\n\tint fd, ret;\n\n\
+         \tif (copy_from_user(&ask, (void __user *)arg, sizeof(ask)))\n\t\treturn -EFAULT;\n\
+         \tl = kzalloc(sizeof(*l), GFP_KERNEL);\n\tif (!l)\n\t\treturn -ENOMEM;\n\tl->box = b;\n\tget_device(&b->dev);\n\
+         \tfd = get_unused_fd_flags(O_CLOEXEC);\n\tif (fd < 0) {{\n\t\tret = fd;\n\t\tgoto out_line;\n\t}}\n\
+         {made}\tif (IS_ERR(own)) {{\n\t\tret = PTR_ERR(own);\n\t\tgoto out_fd;\n\t}}\n\task.fd = fd;\n\
+         \tif (copy_to_user((void __user *)arg, &ask, sizeof(ask))) {{\n{fault}\t}}\n\
+         \tfd_install(fd, own);\n\treturn 0;\nout_fd:\n\tput_unused_fd(fd);\nout_line:\n\tkfree(l);\n\
+         \tput_device(&b->dev);\n\treturn ret;\n}}\n"
+    ))
+}
+
+#[test]
+fn what_goes_with_a_file_is_let_go_with_it() {
+    let ties = "\town = anon_inode_getfile(\"line\", &line_fops, l, O_RDONLY);\n";
+    let fault = "\t\tfput(own);\n\t\tput_unused_fd(fd);\n\t\treturn -EFAULT;\n";
+    assert_eq!(hands_out(ties, fault), NONE);
+    let other = "\town = line_open(b->name);\n";
+    assert_eq!(hands_out(other, fault), ["kept-memory", "kept-lock"]);
+}

@@ -426,7 +426,7 @@ impl<'f, 's> Held<'f, 's> {
     /// goes with the file that becomes the program's.
     pub(crate) fn lets_go(&self, node: &Step) -> bool {
         let words = self.function.file.words;
-        let installed = |name: &str| words.installs(name) || words.makes_file_of(name).is_some();
+        let installed = |name: &str| words.installs(name) || words.ties_to_file(name);
         let by_callee = || match &node.action {
             Action::Call(call) => {
                 let own = (call.name.clone(), self.taken.kind.clone());
@@ -448,6 +448,14 @@ impl<'f, 's> Held<'f, 's> {
         });
         held.retain(|at| !free.contains(at));
         held
+    }
+
+    /// Whether whoever calls the function has it: no way takes it that did not let it go before.
+    pub(crate) fn is_callers(&self) -> bool {
+        let graph = self.function.graph;
+        let before = graph.reached(0, |node| self.is_end(node));
+        let mut before = before.iter().filter_map(|at| graph.nodes.get(*at));
+        !self.ends.is_empty() && !before.any(|node| self.is_begin(node))
     }
 
     /// The ways on which a condition that takes it does not hold.

@@ -20,6 +20,8 @@ pub(super) struct Owned {
     installs: BTreeSet<String>,
     unlinks: BTreeSet<String>,
     files: BTreeMap<String, usize>,
+    /// What makes a file with which an object goes.
+    ties: BTreeSet<String>,
     /// Which argument leads to where a call puts memory of its caller's own.
     places: HashMap<String, usize>,
     heaps: Heaps,
@@ -45,6 +47,7 @@ impl Owned {
         };
         let all = calls.all.iter();
         let files = all.filter_map(|call| Some((call.name.clone(), call.does.makes_file_of?)));
+        let tied: fn(&Does) -> bool = |does| does.ties_to_file || does.makes_file_of.is_some();
         let takes = calls.names(|does| taken(does) && !does.managed);
         Self {
             ends: names(|does| does.ends),
@@ -54,6 +57,7 @@ impl Owned {
             installs: names(|does| does.installs),
             unlinks: names(|does| does.unlinks),
             files: files.collect(),
+            ties: names(tied),
             places: calls.each(|does| does.allocates_at),
             heaps: Heaps::of(calls),
             pages: calls.each(|does| does.pages),
@@ -147,6 +151,11 @@ impl CheckWords {
     /// program's.
     pub(crate) fn makes_file_of(&self, name: &str) -> Option<usize> {
         self.owned.files.get(name).copied()
+    }
+
+    /// Whether what a call of that name is given goes with the file that it makes.
+    pub(crate) fn ties_to_file(&self, name: &str) -> bool {
+        self.owned.ties.contains(name)
     }
 }
 
