@@ -192,3 +192,17 @@ fn memory_is_kept_where_the_function_gives_an_error_of_its_own() {
         assert_eq!(of(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn what_somebody_else_has_at_once_is_not_kept() {
+    let stored = |taken: &str| {
+        rules(&format!(
+            "\tstruct file *file;\n\n{taken}\tif (!file) {{\n\t\tret = -EBADF;\n\t\tgoto out;\n\t}}\n\
+             \tret = put_user(7, p);\n\tif (ret)\n\t\tgoto out;\n\tret = d->ops->begin(d);\n\tfput(file);\n\
+             \tif (ret)\n\t\tgoto out;\n\treturn 0;\nout:\n\tdev_free(d);\n\treturn ret;"
+        ))
+    };
+    assert_eq!(stored("\td->file = file = fget(n);\n"), NONE);
+    assert_eq!(stored("\tfile = fget(n);\n\td->file = file;\n"), NONE);
+    assert_eq!(stored("\tfile = fget(n);\n\td->on = 1;\n"), ["kept-memory"]);
+}

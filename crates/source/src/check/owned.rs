@@ -135,12 +135,36 @@ impl<'f, 's> Owner<'f, 's> {
                     let given = self.function.expression(value)?;
                     let (name, _) = given.uncast().1.call()?;
                     let takes = || self.function.file.words.takes(name) || self.takes_back(name);
-                    takes().then_some((at, value))
+                    (takes() && !self.is_handed_on_at_once(at, value)).then_some((at, value))
                 }
                 _ => None,
             })
         };
         (0..graph.nodes.len()).filter_map(own).collect()
+    }
+
+    /// Whether somebody else has what it takes before the node is left that takes it:
+    /// `r->file = file = fget(fd)`, or a statement behind that, which no call parts from it.
+    fn is_handed_on_at_once(&self, at: usize, value: Span) -> bool {
+        let graph = self.function.graph;
+        let mut behind = graph
+            .effects_of(at)
+            .iter()
+            .filter(|own| self.is_named(graph.name_of(own)) && own.span.start >= value.end);
+        let handed = |place: Span| self.inside(place).any(|own| own == Use::HandedOn);
+        behind.any(|own| handed(own.span)) || self.is_assigned_on(value)
+    }
+
+    /// Whether what takes a value is what another place takes.
+    fn is_assigned_on(&self, value: Span) -> bool {
+        let function = self.function;
+        let given = function
+            .root
+            .descendant_for_byte_range(value.start, value.end);
+        let taker = given.and_then(|own| function.above(outermost(function, own)));
+        let taker = taker.filter(|own| own.known_kind() == "assignment_expression");
+        let around = taker.and_then(|own| function.above(outermost(function, own)));
+        around.is_some_and(|own| own.known_kind() == "assignment_expression")
     }
 
     /// Whether what a call of that name gives is the caller's to give back, as the names of both
