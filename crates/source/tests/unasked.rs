@@ -397,3 +397,20 @@ fn a_member_that_is_made_of_itself_ends_the_search() {
     let both = "\tp.list = p.in.head.level + 1;\n\tp.in.head.level = p.list - 1;\n";
     assert_eq!(with(both), NONE);
 }
+
+#[test]
+fn a_shift_leaves_something() {
+    for wrong in [
+        "\td->start = (u64)(r.count << 32) | r.index;",
+        "\tr.index >>= 32;\n\td->bits = r.index;",
+    ] {
+        assert_eq!(fetched(wrong), ["unbounded-operand"], "{wrong}");
+    }
+    for right in [
+        "\td->start = ((u64)r.count << 32) | r.index;",
+        "\td->start = r.count << 31;",
+        "\tu64 all = r.count;\n\n\td->start = all << 32 | r.index;",
+    ] {
+        assert_eq!(fetched(right), NONE, "{right}");
+    }
+}
