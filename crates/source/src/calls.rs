@@ -140,6 +140,7 @@ pub(crate) struct Does {
     #[serde(default)]
     pub(crate) unlinks: bool,
     pub(crate) makes_file_of: Option<usize>,
+    pub(crate) iterates: Option<usize>,
     #[serde(default)]
     pub(crate) ties_to_file: bool,
     /// Which argument leads to where it puts the address of memory that is its caller's own.

@@ -13,7 +13,7 @@ const TYPES: &str = "#define SIOCX 0x89\nenum { OFF, ON };\n\
      struct req { u32 id; u16 type; u16 len; u32 rest[4]; };\n\
      struct mii { u16 phy; u16 reg; };\n\
      struct ifr { char name[16]; union { void __user *ifru_data; u32 ifru_flags; } ifr_ifru; };\n\
-     struct dev { char *buf; size_t size; u32 used; struct mutex lock; struct req kept; void __user *to; };\n";
+     struct dev { char *buf; size_t size; u32 used; struct mutex lock; spinlock_t busy; struct page *page; struct kvec vec; struct req kept; void __user *to; };\n";
 
 /// What is said of these functions.
 fn rules(functions: &str) -> Vec<String> {
@@ -271,6 +271,54 @@ fn an_access_fails_where_no_page_fault_is_handled() {
         !inatomic.contains(&"fault-in-atomic".to_owned()),
         "{inatomic:?}"
     );
+}
+
+#[test]
+fn how_many_bytes_were_left_is_told_where_no_page_fault_is_handled() {
+    let copies = |map: &str, unmap: &str, left: &str| {
+        rules(&format!(
+            "/* The bytes that were left. */\n\
+             static unsigned long put(struct dev *d, const char __user *u, size_t n)\n{{\n\tsize_t all = n;\n\tunsigned long left;\n\n\
+             \twhile (n) {{\n\t\tsize_t part = min(n, d->size);\n\t\tvoid *k = {map}(d->buf);\n\n\
+             \t\tleft = copy_from_user(k, u + (all - n), part);\n\t\t{unmap}(k);\n\t\tif (left)\n\t\t\treturn {left};\n\
+             \t\tn -= part;\n\t}}\n\treturn 0;\n}}\n"
+        ))
+    };
+    let of = |map, unmap, left| copies(map, unmap, left).contains(&"fault-in-atomic".to_owned());
+    assert!(of("kmap_atomic", "kunmap_atomic", "n - part + left"));
+    assert!(!of("kmap_local_page", "kunmap_local", "n - part + left"));
+    assert!(!of("kmap_atomic", "kunmap_atomic", "d->used"));
+}
+
+/// A read_iter() of these statements.
+fn iterates(statements: &str) -> bool {
+    let found = rules(&format!(
+        "static ssize_t f(struct kiocb *iocb, struct iov_iter *to)\n{{\n\
+         \tstruct dev *d = iocb->ki_filp->private_data;\n\tsize_t n = min(iov_iter_count(to), d->size), done = 0;\n\n{statements}\n}}\n"
+    ));
+    found.contains(&"fault-in-atomic".to_owned())
+}
+
+#[test]
+fn an_iterator_is_of_memory_of_the_users() {
+    for wrong in [
+        "\tvoid *k = kmap_atomic(d->buf);\n\n\tdone = copy_to_iter(k, n, to);\n\tkunmap_atomic(k);\n\treturn done < n ? -EFAULT : done;",
+        "\tvoid *k = kmap_atomic(d->buf);\n\n\tif (!copy_from_iter_full(k, n, to))\n\t\tdone = -EIO;\n\tkunmap_atomic(k);\n\treturn done;",
+        "\tspin_lock(&d->busy);\n\tdone = copy_to_iter(d->buf, n, to);\n\tspin_unlock(&d->busy);\n\treturn done;",
+        "\trcu_read_lock();\n\tdone = copy_page_to_iter(d->page, 0, n, to);\n\trcu_read_unlock();\n\treturn done ?: -EFAULT;",
+    ] {
+        assert!(iterates(wrong), "{wrong}");
+    }
+    for right in [
+        "\tvoid *k = kmap_local_page(d->buf);\n\n\tdone = copy_to_iter(k, n, to);\n\tkunmap_local(k);\n\treturn done < n ? -EFAULT : done;",
+        "\tspin_lock(&d->busy);\n\td->used += n;\n\tspin_unlock(&d->busy);\n\tdone = copy_to_iter(d->buf, n, to);\n\treturn done;",
+        // Of the kernel's, or of a kind that is asked for.
+        "\tstruct iov_iter own;\n\n\tiov_iter_kvec(&own, WRITE, &d->vec, 1, n);\n\tspin_lock(&d->busy);\n\tdone = copy_to_iter(d->buf, n, &own);\n\tspin_unlock(&d->busy);\n\treturn done;",
+        "\tif (iov_iter_is_kvec(to)) {\n\t\tvoid *k = kmap_atomic(d->buf);\n\n\t\tdone = copy_to_iter(k, n, to);\n\t\tkunmap_atomic(k);\n\t} else {\n\t\tdone = copy_page_to_iter(d->page, 0, n, to);\n\t}\n\treturn done;",
+        "\tpagefault_disable();\n\tdone = copy_page_from_iter_atomic(d->page, 0, n, to);\n\tpagefault_enable();\n\treturn done;",
+    ] {
+        assert!(!iterates(right), "{right}");
+    }
 }
 
 #[test]

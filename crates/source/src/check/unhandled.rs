@@ -11,15 +11,19 @@ use crate::flow::{Action, EffectKind, Node as Step};
 use super::context::FunctionContext;
 use super::fate::{Arm, Fallible, fate, given, is_fault, only_of_rounds, taken};
 
-/// Whether the fault of an access is answered by -EFAULT, and by nothing that tries it again: who relies
-/// on it that a fault fails tells it otherwise, or copies once more where page faults are handled.
+/// Whether the fault of an access is answered by -EFAULT, or by how many bytes were left, and by nothing that tries it
+/// again: who relies on it that a fault fails tells it otherwise, or copies once more where page faults are handled.
 pub(crate) fn answered(function: &FunctionContext<'_>, call: Node<'_>) -> bool {
     let call = Fallible::of(function, call);
     let chosen = || taken(function, call.node).is_some_and(|own| own.chosen);
+    let taker = function.taker(call.node);
+    let taker = taker.and_then(|own| own.name().map(str::to_owned));
     let told = |arm: &Arm| {
         let own: Vec<&Step> = nodes(function, arm);
         let again = own.iter().any(|own| accesses(function, own));
-        !again && (own.iter().any(|own| says_fault(function, own)) || gives_fault(function, arm))
+        let says =
+            |own: &&Step| says_fault(function, own) || gives_left(function, own, taker.as_deref());
+        !again && (own.iter().any(says) || gives_fault(function, arm))
     };
     chosen() || fate(function, &call).is_some_and(|own| own.arms.iter().any(told))
 }
@@ -47,6 +51,14 @@ fn says_fault(function: &FunctionContext<'_>, node: &Step) -> bool {
         _ => false,
     });
     stored || matches!(node.action, Action::Exit { .. }) && is(given(function, node.span))
+}
+
+/// Whether the function gives there how many bytes were left, as the variable has it: who calls it
+/// takes that for a fault.
+fn gives_left(function: &FunctionContext<'_>, node: &Step, taker: Option<&str>) -> bool {
+    let is = |part: &Expression| part.name().is_some_and(|own| Some(own) == taker);
+    matches!(node.action, Action::Exit { .. })
+        && given(function, node.span).is_some_and(|own| own.any(&is))
 }
 
 /// Whether every way from a fault gives -EFAULT.

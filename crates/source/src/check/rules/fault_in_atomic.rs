@@ -52,8 +52,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
                 if !is_expected(function, *call, &region) {
                     continue;
                 }
-                let sleeper = sleeper(function, *call, &region)
-                    .filter(|_| !unhandled(function, &region) || answered(function, *call));
+                let sleeper = sleeper(function, *call, &region).filter(|own| {
+                    !unhandled(function, &region) || own.iterates || answered(function, *call)
+                });
                 out.extend(sleeper.map(|own| violation(function, &own, &region)));
                 told.insert(place);
             }
@@ -118,6 +119,7 @@ fn by_pointer(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>) -> Op
                 span: place,
                 inner: Some(inner.clone()),
                 declared: false,
+                iterates: false,
             };
             Some(violation(callee, &sleeper, &region))
         })
@@ -187,6 +189,8 @@ struct Sleeper {
     inner: Option<String>,
     /// Whether no more is known of it than that it is given an address of the user's.
     declared: bool,
+    /// Whether it copies from or to the iterator that the function is given.
+    iterates: bool,
 }
 
 fn sleeper(
@@ -195,8 +199,9 @@ fn sleeper(
     region: &Region,
 ) -> Option<Sleeper> {
     let name = function.callee(call)?;
+    let iterates = iterates(function, call, name);
     let inner = match function.known.get(name) {
-        _ if function.file.words.may_fault(name) => None,
+        _ if iterates || function.file.words.may_fault(name) => None,
         Some(own) => Some(own.faults.clone()?),
         None if function.known.may_sleep(name) => Some(faults_in(function, name)?),
         None => {
@@ -209,6 +214,7 @@ fn sleeper(
                 span: span(call),
                 inner: None,
                 declared: true,
+                iterates,
             });
         }
     };
@@ -217,6 +223,39 @@ fn sleeper(
         span: span(call),
         inner,
         declared: false,
+        iterates,
+    })
+}
+
+/// Whether a call copies from or to the iterator that the function is given, and nothing around it
+/// asks of what memory that is.
+fn iterates(function: &FunctionContext<'_>, call: tree_sitter::Node<'_>, name: &str) -> bool {
+    let Some(at) = function.file.words.results().iterates(name) else {
+        return false;
+    };
+    let whole = function.expression_of(call);
+    let iterator = whole.call().and_then(|(_, given)| given.get(at));
+    let root = iterator.and_then(|own| own.root().name());
+    root.is_some_and(|root| function.is_parameter(root) && !is_asked_around(function, call, root))
+}
+
+/// Whether an `if` or a choice around a call asks about a variable.
+fn is_asked_around(
+    function: &FunctionContext<'_>,
+    call: tree_sitter::Node<'_>,
+    variable: &str,
+) -> bool {
+    let place = span(call);
+    let asks = |own: tree_sitter::Node<'_>| {
+        let condition = own.part("condition");
+        condition.is_some_and(|condition| {
+            let names = |part: &Expression| part.name() == Some(variable);
+            !span(condition).contains(place) && function.expression_of(condition).any(&names)
+        })
+    };
+    let mut around = function.around(call);
+    around.any(|own| {
+        matches!(own.known_kind(), "if_statement" | "conditional_expression") && asks(own)
     })
 }
 
@@ -461,7 +500,10 @@ fn violation(function: &FunctionContext<'_>, own: &Sleeper, region: &Region) -> 
         )
     } else if unhandled(function, region) {
         (
-            "fails wherever the page is not there, which is answered by -EFAULT",
+            match own.iterates {
+                true => "ends wherever a page of the user's is not there",
+                false => "fails wherever the page is not there, which is answered by -EFAULT",
+            },
             "no fault is handled",
             "page faults are off from here on",
         )
@@ -542,5 +584,5 @@ fn is_of_programs(file: &FileContext<'_>, body: &Body, deep: usize) -> bool {
 fn copies(function: &FunctionContext<'_>, own: &Sleeper) -> bool {
     let name = own.inner.as_ref().unwrap_or(&own.name);
     let access = function.file.words.access(name);
-    access.is_some_and(|access| access.count.is_some())
+    own.iterates || access.is_some_and(|access| access.count.is_some())
 }

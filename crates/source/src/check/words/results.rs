@@ -17,6 +17,8 @@ pub(crate) struct Results {
     addresses_of: HashMap<String, String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
+    /// Which argument of what copies from or to an iterator that is.
+    iterates: HashMap<String, usize>,
     fills_from: HashMap<String, FillsFrom>,
     /// Which argument leads to where a call begins to show.
     positions: HashMap<String, usize>,
@@ -55,6 +57,7 @@ impl Results {
             error_number: calls.names(|does| does.error_number).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
+            iterates: calls.each(|does| does.iterates),
             fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
                 .names(|does| does.switches_space)
@@ -162,6 +165,12 @@ impl Results {
     /// What a call of that name says of what it copied, where that is not what it left.
     pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
         self.copied.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is the iterator that it copies from or to, and sleeps
+    /// on a fault where that is of the user's memory.
+    pub(crate) fn iterates(&self, name: &str) -> Option<usize> {
+        self.iterates.get(name).copied()
     }
 
     /// What a call of that name fills from a byte on that an argument leads to.
