@@ -141,6 +141,7 @@ pub(crate) struct Does {
     pub(crate) unlinks: bool,
     pub(crate) makes_file_of: Option<usize>,
     pub(crate) iterates: Option<usize>,
+    pub(crate) array_of: Option<usize>,
     #[serde(default)]
     pub(crate) ties_to_file: bool,
     /// Which argument leads to where it puts the address of memory that is its caller's own.

@@ -80,10 +80,12 @@ impl<'t> Fetch<'t> {
     /// A call that gives a copy, which a variable takes.
     pub(crate) fn duplicate(function: &FunctionContext<'_>, call: Node<'t>) -> Option<Self> {
         let name = String::from_utf8_lossy(function.called(call)).into_owned();
-        let words = function.duplicates(&name)?;
-        let user = call
-            .part("arguments")?
-            .named_child(answer::fits(words.user)?)?;
+        let array = || function.file.words.results().array_of(&name);
+        let at = function
+            .duplicates(&name)
+            .map(|own| own.user)
+            .or_else(array)?;
+        let user = call.part("arguments")?.named_child(answer::fits(at)?)?;
         let holder = function.above(call)?;
         let variable = match holder.known_kind() {
             "assignment_expression" => holder.part("left")?,

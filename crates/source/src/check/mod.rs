@@ -170,6 +170,7 @@ mod reused;
 mod room;
 mod room_made;
 mod rounds;
+mod rounds_again;
 mod rule;
 mod rules;
 mod scanned;

@@ -435,6 +435,43 @@ pub(crate) fn made_of<'s>(
     made.map(|(name, _)| name).collect()
 }
 
+/// The variables that the first copy is held to be equal to before the second fetch: behind
+/// `if (head.len != count) return -EINVAL;` the one says as much as the other.
+pub(crate) fn equal_to(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> Vec<String> {
+    let place = Span::new(first.span.end, second.span.start);
+    let mut found = Vec::new();
+    function.each_of(&["binary_expression"], |node| {
+        let operator = function.context.operator(node);
+        if matches!(operator, b"!=" | b"==") && place.contains(span(node)) {
+            found.extend(other_side_of(function, node, &first.value_root));
+        }
+    });
+    found
+}
+
+/// The variable that is compared with what another one is part of.
+fn other_side_of(
+    function: &FunctionContext<'_>,
+    comparison: Node<'_>,
+    variable: &str,
+) -> Option<String> {
+    let own = function.expression_of(comparison);
+    let Term::Binary(left, _, right) = &own.term else {
+        return None;
+    };
+    let is_of = |side: &Expression| side.any(&|part| part.name() == Some(variable));
+    let other = match (is_of(left), is_of(right)) {
+        (true, false) => right,
+        (false, true) => left,
+        _ => return None,
+    };
+    other.uncast().1.name().map(str::to_owned)
+}
+
 /// Whether every branch that holds the first holds the second, too.
 pub(crate) fn together(first: Node<'_>, second: Node<'_>) -> bool {
     let mut node = first;

@@ -19,11 +19,12 @@ use crate::check::known::Asked;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::parsed_again::is_parsed_again;
 use crate::check::refetched::{
-    checked_fields, conditions, conditions_from, front, goes_unasked, is_as_long, is_compared,
-    is_judged, is_kept_beside, is_limited, is_put_over, is_refused, is_set, is_whole_over, made_of,
-    operands, together,
+    checked_fields, conditions, conditions_from, equal_to, front, goes_unasked, is_as_long,
+    is_compared, is_judged, is_kept_beside, is_limited, is_put_over, is_refused, is_set,
+    is_whole_over, made_of, operands, together,
 };
 use crate::check::room_made::{is_of_its_own, makes_room};
+use crate::check::rounds_again::{goes_over_again, loop_around};
 use crate::check::rule::{Look, Rule};
 use crate::check::sized_again::is_sized_again;
 use crate::check::space;
@@ -85,7 +86,12 @@ fn sets<'s>(
             let value = value.and_then(|value| function.expression(value));
             let of = value.and_then(|value| value.uncast().1.name().map(str::to_owned));
             // What is only declared holds nothing yet.
-            let declares = write.value.is_none() && !write.next && own.span == Span::default();
+            let declared = || {
+                graph
+                    .local(name)
+                    .is_some_and(|local| local.declared.contains(own.span))
+            };
+            let declares = write.value.is_none() && !write.next && declared();
             (!declares).then_some((own.span.start, of))
         }
         _ => None,
@@ -114,10 +120,12 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     for (at, first) in fetches.iter().enumerate() {
         let later = fetches.iter().skip(at + 1);
         let again = later.filter(|second| follows(function, first, second));
-        if let Some(second) = again
+        let again = again
             .into_iter()
-            .find(|second| is_double(function, first, second))
-        {
+            .find(|second| is_double(function, first, second));
+        let mut later = fetches.iter().skip(at + 1);
+        let again = again.or_else(|| later.find(|own| is_in_other_rounds(function, first, own)));
+        if let Some(second) = again {
             out.push(violation(function, first, second));
         }
     }
@@ -159,7 +167,12 @@ fn violation(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
 
 /// Whether a path leads from the one to the other, with the same user pointer.
 fn follows(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
-    let place = Span::new(first.span.start, second.span.end);
+    // What a loop does to the address in each round is done behind the access, wherever it is written.
+    let from = match loop_around(function, first.node) {
+        Some(own) if !own.contains(second.span) => own.start,
+        _ => first.span.start,
+    };
+    let place = Span::new(from, second.span.end);
     let address: BTreeSet<&str> = names(function, first.user).collect();
     let moved = |effect: &Effect| {
         matches!(effect.kind, EffectKind::Write(_))
@@ -226,6 +239,36 @@ fn is_double(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'
         }
     };
     own || are_again(function, first, second, between) || is_sized_again(function, first, second)
+}
+
+/// Whether each element that was judged is fetched once more in a later loop, and used from there.
+fn is_in_other_rounds(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> bool {
+    first.asked.is_none()
+        && second.asked.is_none()
+        && goes_over_again(function, first, second)
+        && match first.counted {
+            true => is_asked_inside(function, first, second),
+            false => is_checked(function, first, second, &first.value_root),
+        }
+        && is_used(function, second)
+}
+
+/// Whether a condition between the two asks for something that lies in the first copy: that there is one
+/// says nothing of it.
+fn is_asked_inside(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
+    let conditions = conditions(function, first, second);
+    let mut found = false;
+    function.each_of(&["field_expression", "subscript_expression"], |node| {
+        let place = span(node);
+        let behind = place.start >= first.span.end;
+        let asked = behind && conditions.iter().any(|own| own.contains(place));
+        found |= asked && function.expression_of(node).root().name() == Some(&first.value_root);
+    });
+    found
 }
 
 /// The same of two fetches of the function's own.
@@ -563,6 +606,9 @@ fn is_sized_by(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch
     );
     let mut sizes = made.into_iter().chain([first.value_root.as_str()]);
     sizes.any(|name| function.graph.names(second.span, name))
+        || equal_to(function, first, second)
+            .iter()
+            .any(|name| function.graph.names(second.span, name))
 }
 
 /// Whether what the first fetched says how large the program's structure is, of which the call

@@ -17,6 +17,8 @@ pub(crate) struct Results {
     addresses_of: HashMap<String, String>,
     switches_space: HashSet<String>,
     copied: HashMap<String, Copied>,
+    /// Which argument of what gives a copy of an array of the user's is its address.
+    array_of: HashMap<String, usize>,
     /// Which argument of what copies from or to an iterator that is.
     iterates: HashMap<String, usize>,
     fills_from: HashMap<String, FillsFrom>,
@@ -57,6 +59,7 @@ impl Results {
             error_number: calls.names(|does| does.error_number).into_iter().collect(),
             positions: calls.each(|does| does.shows?.position),
             copied: calls.each(|does| does.copied),
+            array_of: calls.each(|does| does.array_of),
             iterates: calls.each(|does| does.iterates),
             fills_from: calls.each(|does| does.fills_from),
             switches_space: calls
@@ -165,6 +168,11 @@ impl Results {
     /// What a call of that name says of what it copied, where that is not what it left.
     pub(crate) fn copied(&self, name: &str) -> Option<Copied> {
         self.copied.get(name).copied()
+    }
+
+    /// Which argument of a call of that name is the address of an array of the user's, of which it gives a copy.
+    pub(crate) fn array_of(&self, name: &str) -> Option<usize> {
+        self.array_of.get(name).copied()
     }
 
     /// Which argument of a call of that name is the iterator that it copies from or to, and sleeps
