@@ -414,3 +414,43 @@ fn a_shift_leaves_something() {
         assert_eq!(fetched(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn as_many_bytes_are_set_as_there_are() {
+    let set = |call: &str| {
+        said(&format!(
+            "static long f(struct dev *d, u16 __user *u)\n{{\n\tu16 words[TYPES];\n\tchar text[TYPES];\n\n\t{call}\n\tfill(d, words, text);\n\
+             \tif (copy_to_user(u, words, sizeof(words)))\n\t\treturn -EFAULT;\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "memset(words, 0, TYPES);",
+        "memset(&words[0], 0, ARRAY_SIZE(words));",
+    ] {
+        assert_eq!(set(wrong), ["elements-for-bytes"], "{wrong}");
+    }
+    for right in [
+        "memset(words, 0, sizeof(words));",
+        "memset(words, 0, TYPES * 2);",
+        "memset(words, 0, TYPES * sizeof(u16));",
+        "memset(text, 0, TYPES);",
+        "memset(words, 0, 2);",
+    ] {
+        assert_eq!(set(right), NONE, "{right}");
+    }
+}
+
+#[test]
+fn an_address_goes_on_by_a_length_that_is_asked_for_0() {
+    let each = |asked: &str| {
+        said(&format!(
+            "static long f(struct dev *d, char __user *p, int count)\n{{\n\tsize_t len;\n\tint i;\n\n\
+             \tfor (i = 0; i < count; i++) {{\n\t\tlen = strnlen_user(p, 4096);\n\t\tif ({asked})\n\t\t\treturn -EINVAL;\n\
+             \t\tp += len;\n\t}}\n\tlen = count;\n\tif (!len)\n\t\treturn 0;\n\td->len = len;\n\treturn 0;\n}}\n"
+        ))
+    };
+    assert_eq!(each("len > 4096"), ["ignored-fault"]);
+    for right in ["!len || len > 4096", "len == 0", "len - 1 > 4095"] {
+        assert_eq!(each(right), NONE, "{right}");
+    }
+}

@@ -39,6 +39,7 @@ mod checked_short;
 mod checker;
 mod checks;
 mod clamped_by_whole;
+mod cleared_elements;
 mod comparison;
 mod compat_layout;
 mod conditions;

@@ -35,8 +35,10 @@ pub(crate) fn unasked_length(function: &FunctionContext<'_>, call: Node<'_>) -> 
     let whole = function.expression_of(call);
     let given = whole.call().map_or(&[][..], |(_, given)| given);
     let (mut used, mut asked) = (None, false);
+    let until = next_value(function, name, span(call).end);
     function.each_of(&["identifier"], |node| {
-        if asked || function.context.written(node) != name || is_taker(node) {
+        let other = until.is_some_and(|until| until <= node.start_byte());
+        if asked || other || function.context.written(node) != name || is_taker(node) {
             return;
         }
         match use_of(function, node, given) {
@@ -46,6 +48,13 @@ pub(crate) fn unasked_length(function: &FunctionContext<'_>, call: Node<'_>) -> 
         }
     });
     used.filter(|_| !asked)
+}
+
+/// Where a variable takes its next value: what is asked of that says nothing of this one.
+fn next_value(function: &FunctionContext<'_>, name: &str, from: usize) -> Option<usize> {
+    let assigned = function.graph.assignments();
+    let later = assigned.filter(|(own, value)| *own == name && value.start > from);
+    later.map(|(_, value)| value.start).min()
 }
 
 /// Whether a name only takes a value, or is declared.
@@ -63,12 +72,15 @@ fn is_taker(node: Node<'_>) -> bool {
 
 /// What becomes of the value of a node, of a call that was given these.
 fn use_of(function: &FunctionContext<'_>, node: Node<'_>, given: &[Expression]) -> Use {
-    let mut own = node;
+    let (mut own, mut less) = (node, false);
     while let Some(parent) = function.above(own) {
         match parent.known_kind() {
             "parenthesized_expression" | "cast_expression" => {}
             "binary_expression" => match function.context.operator(parent) {
-                b"+" | b"-" | b"*" => {}
+                b"+" | b"*" => {}
+                b"-" => less = true,
+                // `len - 1 > MOST`: 0 wraps, and is refused.
+                operator if orders(operator) && less => return Use::Asked,
                 operator if orders(operator) => return compared(function, (parent, own), given),
                 _ => return Use::Asked,
             },
@@ -101,11 +113,26 @@ fn use_of(function: &FunctionContext<'_>, node: Node<'_>, given: &[Expression]) 
                     false => Use::Asked,
                 };
             }
+            // An address goes on by it.
+            "assignment_expression" if parent.part("right").map(bare) == Some(bare(own)) => {
+                return match function.context.operator(parent) {
+                    b"+=" | b"-=" if moves(function, parent) => Use::Used(span(own)),
+                    _ => Use::Asked,
+                };
+            }
             _ => return Use::Asked,
         }
         own = parent;
     }
     Use::Asked
+}
+
+/// Whether what a step moves is an address of the user's.
+fn moves(function: &FunctionContext<'_>, step: Node<'_>) -> bool {
+    let moved = step
+        .part("left")
+        .map(|left| function.expression_of(bare(left)));
+    moved.is_some_and(|moved| space::is_users(function, &moved))
 }
 
 /// Whether an argument is how many bytes a call copies, allocates or sets.

@@ -1,5 +1,6 @@
 use crate::check::accesses::Access;
 use crate::check::allocation::Allocation;
+use crate::check::cleared_elements::{LENGTH, cleared_elements};
 use crate::check::context::FunctionContext;
 use crate::check::duplicated::{Duplicated, duplicated};
 use crate::check::element_size::{ElementSize, of_copy, of_larger, of_memory};
@@ -26,9 +27,6 @@ const INFO: RuleInfo = RuleInfo {
     why: "The last elements are not copied: they keep what lay there before, and are used as if the user \
           had given them, or are not given to him.",
 };
-
-/// The macro of how many elements an array has (include/linux/array_size.h).
-const LENGTH: &str = "ARRAY_SIZE";
 
 fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     let calls = function.calls.iter();
@@ -58,7 +56,9 @@ fn check(function: &FunctionContext<'_>, out: &mut Vec<Violation>) {
     out.extend(checks.map(|own| pages(function, &own)));
     let calls = function.calls.iter();
     let duplicated = calls.filter_map(|call| duplicated(function, *call));
-    out.extend(duplicated.map(|own| too_few(function, &own)));
+    let cleared = function.calls.iter();
+    let cleared = cleared.filter_map(|call| cleared_elements(function, *call));
+    out.extend(duplicated.chain(cleared).map(|own| too_few(function, &own)));
     out.extend(
         moved_by_bytes(function)
             .iter()
