@@ -454,3 +454,28 @@ fn an_address_goes_on_by_a_length_that_is_asked_for_0() {
         assert_eq!(each(right), NONE, "{right}");
     }
 }
+
+#[test]
+fn an_index_is_held_by_its_type_or_by_the_loop() {
+    let picked = |statements: &str| {
+        said(&format!(
+            "struct pick {{ u8 key; u16 from; }};\nstatic char *keys[256];\nstatic char *few[16];\n\
+             static long f(struct dev *d, struct pick __user *u)\n{{\n\tstruct pick p;\n\tint i, n;\n\n\
+             \tif (copy_from_user(&p, u, sizeof(p)))\n\t\treturn -EFAULT;\n{statements}\n\treturn 0;\n}}\n"
+        ))
+    };
+    for wrong in [
+        "\ti = p.key;\n\tnote(few[i]);",
+        "\ti = p.from;\n\tnote(keys[i]);",
+        "\ti = p.from;\n\tfor (n = 0; n < 4 && d->len; n++)\n\t\td->all[i].id = n;",
+    ] {
+        assert_eq!(picked(wrong), ["unbounded-index"], "{wrong}");
+    }
+    for right in [
+        "\ti = p.key;\n\tnote(keys[i]);",
+        "\ti = p.from;\n\tfor (n = i + 1; i < n && i < 16; i++)\n\t\td->all[i].id = 1;",
+        "\ti = p.from;\n\tn = i + 1;\n\twhile (i < n && 16 > i)\n\t\td->all[i++].id = 1;",
+    ] {
+        assert_eq!(picked(right), NONE, "{right}");
+    }
+}

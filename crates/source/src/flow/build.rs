@@ -363,7 +363,9 @@ impl<'t> Builder<'_, '_> {
         let place = span(node);
         let cleaned = self.source.scopes.iter().any(|word| place.contains(*word));
         let storage = |child: Node<'_>| {
-            child.known_kind() == "storage_class_specifier" && self.context.seen(child) == b"static"
+            // What is declared `extern` has its value from elsewhere.
+            child.known_kind() == "storage_class_specifier"
+                && matches!(self.context.seen(child), b"static" | b"extern")
         };
         let lasting = node.named_children(&mut cursor).any(storage);
         let declarators: Vec<Node<'t>> = node

@@ -248,12 +248,13 @@ fn a_goto_out_of_a_switch_or_a_loop_is_bounded() {
 }
 
 #[test]
-fn only_what_is_static_lives_on() {
+fn only_what_is_static_or_of_elsewhere_lives_on() {
     let lasting = |storage: &str| {
         let (_, flow) = flow(&format!("{storage} int a; int b;\n{RUN}\nreturn 0;"));
         flow.local("a").map(|local| local.lasting)
     };
     assert_eq!(lasting("static"), Some(true));
+    assert_eq!(lasting("extern"), Some(true));
     assert_eq!(lasting("register"), Some(false));
     assert_eq!(lasting("const"), Some(false));
     assert_eq!(lasting(""), Some(false));

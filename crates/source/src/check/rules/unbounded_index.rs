@@ -4,11 +4,13 @@ use crate::check::bits::{self, Bit};
 use crate::check::context::FunctionContext;
 use crate::check::model::{Confidence, RuleInfo, Severity, Violation};
 use crate::check::rule::{Look, Rule};
-use crate::check::{bounded, space, unbounded};
+use crate::check::{bounded, extent, space, unbounded};
+use crate::compared::Ordered;
 use crate::expression::{Expression, Term};
 use crate::flow::EffectKind;
-use crate::node::Parts as _;
+use crate::node::{LOOPS, Parts as _};
 use crate::site::span;
+use crate::span::Span;
 use crate::types::Shape;
 
 pub(super) const RULE: Rule = Rule {
@@ -86,6 +88,8 @@ fn told(
 ) -> Option<Violation> {
     let may_be_bounded = is_parameter(function, number)
         || fits_by_type(function, number, array)
+        || fits_by_values(function, number, array)
+        || is_held_by_loop(function, number, element.span)
         || is_made_for(function, array, number)
         || unbounded::is_handed_before(function, number, element.span)
         || space::is_users(function, array);
@@ -152,6 +156,83 @@ fn fits_by_type(function: &FunctionContext<'_>, number: &Expression, array: &Exp
         2 => elements >= 1 << 16,
         _ => false,
     }
+}
+
+/// Whether each round of a loop around a place asks whether the number is less than one that no variable
+/// says: `for (; i < n && i < MOST; i++)`.
+fn is_held_by_loop(function: &FunctionContext<'_>, number: &Expression, at: Span) -> bool {
+    let mut held = false;
+    function.each_of(&LOOPS, |node| {
+        let condition = node.part("condition").filter(|_| !held);
+        let Some(condition) = condition.filter(|_| span(node).contains(at)) else {
+            return;
+        };
+        let asked = function.expression_of(condition);
+        held = all_of(&asked).into_iter().any(|own| {
+            let ordered = Ordered::of(own);
+            ordered.is_some_and(|own| {
+                own.less.uncast().1 == number && extent::constant(function, own.more).is_some()
+            })
+        });
+    });
+    held
+}
+
+/// What has to hold, each by itself, where all of it does.
+fn all_of(asked: &Expression) -> Vec<&Expression> {
+    match &asked.uncast().1.term {
+        Term::Binary(left, operator, right) if operator == "&&" => {
+            let mut all = all_of(left);
+            all.extend(all_of(right));
+            all
+        }
+        _ => vec![asked],
+    }
+}
+
+/// Whether a place is where a variable is declared.
+fn is_declared(function: &FunctionContext<'_>, name: &str, at: Span) -> bool {
+    let local = function.graph.local(name);
+    local.is_some_and(|own| own.declared.contains(at))
+}
+
+/// Whether all that a variable ever takes are places whose types say so: `i = kbs->kb_func` of a byte.
+fn fits_by_values(function: &FunctionContext<'_>, number: &Expression, array: &Expression) -> bool {
+    let Some(name) = number
+        .name()
+        .filter(|own| function.graph.local(own).is_some())
+    else {
+        return false;
+    };
+    let graph = function.graph;
+    let mut taken = graph
+        .assignments()
+        .filter(|(own, _)| *own == name)
+        .peekable();
+    let Some(elements) = space::elements(function, array) else {
+        return false;
+    };
+    let only = graph.effects.iter().all(|own| match &own.kind {
+        EffectKind::Write(write) if graph.name_of(own) == name => {
+            write.value.is_some() || is_declared(function, name, own.span)
+        }
+        EffectKind::Handed { .. } => graph.name_of(own) != name,
+        _ => true,
+    });
+    only && taken.peek().is_some()
+        && taken.all(|(_, value)| {
+            let value = function.expression(value);
+            value.is_some_and(|value| {
+                let place = value.uncast().1;
+                let size = matches!(place.term, Term::Member { .. })
+                    .then(|| space::type_of(function, place).map(|of| of.size));
+                match size.flatten() {
+                    Some(1) => elements >= 1 << 8,
+                    Some(2) => elements >= 1 << 16,
+                    _ => false,
+                }
+            })
+        })
 }
 
 /// Whether the array was made with as many elements as the number says.

@@ -324,7 +324,11 @@ fn through_own(function: &FunctionContext<'_>, effect: &Effect, load: bool) -> O
         return None;
     }
     let plain = || is_plain(function, effect.span) && is_loaded(function, target, name);
-    (!load || plain()).then(|| format!("{name} points to {of}"))
+    (!load || plain()).then(|| match of.is_empty() {
+        // `void * __user *p`: what that leads to has no name.
+        true => format!("{name} is an address"),
+        false => format!("{name} points to {of}"),
+    })
 }
 
 /// A pointer of the kernel's that holds nothing but an address which a cast took from the user's
