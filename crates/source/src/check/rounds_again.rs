@@ -13,6 +13,7 @@ use crate::span::Span;
 
 use super::context::FunctionContext;
 use super::fetch::Fetch;
+use super::refetched::conditions;
 
 /// Whether the second fetch goes in a loop of its own over what the first one fetched before that:
 /// all of it, or in each round of another loop.
@@ -58,6 +59,24 @@ pub(crate) fn goes_over_again(
         one.is_some() && one == begins(&of, from, second)
     };
     before.array == of.array && same && each() && alike()
+}
+
+/// Whether a condition between the two asks for something that lies in the first copy: that there is one
+/// says nothing of it.
+pub(crate) fn is_asked_inside(
+    function: &FunctionContext<'_>,
+    first: &Fetch<'_>,
+    second: &Fetch<'_>,
+) -> bool {
+    let conditions = conditions(function, first, second);
+    let mut found = false;
+    function.each_of(&["field_expression", "subscript_expression"], |node| {
+        let place = span(node);
+        let behind = place.start >= first.span.end;
+        let asked = behind && conditions.iter().any(|own| own.contains(place));
+        found |= asked && function.expression_of(node).root().name() == Some(&first.value_root);
+    });
+    found
 }
 
 /// An element whose number a variable says, and the member of it that is meant.

@@ -12,6 +12,7 @@ use crate::span::Span;
 use super::context::FunctionContext;
 use super::fate::taken;
 use super::narrowed::refused;
+use super::rounds_again::loop_around;
 use super::space;
 
 /// What becomes of a value.
@@ -36,8 +37,11 @@ pub(crate) fn unasked_length(function: &FunctionContext<'_>, call: Node<'_>) -> 
     let given = whole.call().map_or(&[][..], |(_, given)| given);
     let (mut used, mut asked) = (None, false);
     let until = next_value(function, name, span(call).end);
+    // What stands before is done behind it in another round alone.
+    let from = loop_around(function, call).map_or(span(call).start, |own| own.start);
     function.each_of(&["identifier"], |node| {
-        let other = until.is_some_and(|until| until <= node.start_byte());
+        let at = node.start_byte();
+        let other = at < from || until.is_some_and(|until| until <= at);
         if asked || other || function.context.written(node) != name || is_taker(node) {
             return;
         }

@@ -24,7 +24,7 @@ use crate::check::refetched::{
     is_whole_over, made_of, operands, together,
 };
 use crate::check::room_made::{is_of_its_own, makes_room};
-use crate::check::rounds_again::{goes_over_again, loop_around};
+use crate::check::rounds_again::{goes_over_again, is_asked_inside, loop_around};
 use crate::check::rule::{Look, Rule};
 use crate::check::sized_again::is_sized_again;
 use crate::check::space;
@@ -255,20 +255,6 @@ fn is_in_other_rounds(
             false => is_checked(function, first, second, &first.value_root),
         }
         && is_used(function, second)
-}
-
-/// Whether a condition between the two asks for something that lies in the first copy: that there is one
-/// says nothing of it.
-fn is_asked_inside(function: &FunctionContext<'_>, first: &Fetch<'_>, second: &Fetch<'_>) -> bool {
-    let conditions = conditions(function, first, second);
-    let mut found = false;
-    function.each_of(&["field_expression", "subscript_expression"], |node| {
-        let place = span(node);
-        let behind = place.start >= first.span.end;
-        let asked = behind && conditions.iter().any(|own| own.contains(place));
-        found |= asked && function.expression_of(node).root().name() == Some(&first.value_root);
-    });
-    found
 }
 
 /// The same of two fetches of the function's own.
