@@ -668,6 +668,21 @@ mod tests {
             .prop_map(|parts| format!("int f(int x)\n{{\n\t{}\n}}\n", parts.join("\n\t")))
     }
 
+    #[test]
+    fn the_other_arm_is_come_to_without_the_loop_of_the_first() {
+        let vocabulary = Vocabulary::builtin().unwrap();
+        let known = |arms: &str| {
+            let text = format!("int f(int x)\n{{\n\tput_user(1, p);\n{arms}\n\treturn 0;\n}}\n");
+            let file = File::read(text.as_bytes(), &vocabulary).unwrap();
+            let body = bodies(file.text, &file.tokens, &vocabulary).remove(0);
+            apart(file.text, &file.tokens[body.tokens.clone()], &vocabulary).is_some()
+        };
+        assert!(known("\tdo {\n\t\tx--;\n\t} while (x);\n\tput_user(1, p);"));
+        assert!(!known(
+            "\tif (x) {\n\t\tdo {\n\t\t\tx--;\n\t\t} while (x);\n\t} else {\n\t\tput_user(1, p);\n\t}"
+        ));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 

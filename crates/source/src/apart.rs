@@ -28,6 +28,8 @@ pub(crate) fn apart(text: &[u8], body: &[Token], vocabulary: &Vocabulary) -> Opt
                     looped = end_of_loop(&code, at, token.span.of(text));
                 }
             }
+            // Whoever comes to the other arm has passed nothing of the first one.
+            TokenKind::Word if token.span.of(text) == b"else" => divided = found.is_empty(),
             // A macro that is the head of a loop divides nothing.
             TokenKind::Word
                 if at >= looped && is_head(&code, at, token.span.of(text), vocabulary) =>
